@@ -1,0 +1,5 @@
+"""The persistence contract of LangGraph as running code: the oracle that other backends are compared with."""
+
+from langgraph_reference.saver import ReferenceSaver
+
+__all__ = ["ReferenceSaver"]
