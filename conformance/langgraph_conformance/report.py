@@ -1,0 +1,344 @@
+"""What a run came to: one JSON document, and from it the summary in the terminal."""
+
+from __future__ import annotations
+
+import enum
+import json
+import platform
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from . import __version__
+from .capabilities import CORE, Findings
+from .rules import Level, Rule
+from .target import Target
+
+SCHEMA_VERSION = 1
+PACKAGES = ("langgraph", "langgraph-checkpoint")
+
+
+class Outcome(str, enum.Enum):
+    """What became of a check, worst first."""
+
+    FAILED = "failed"
+    BLOCKED = "blocked"
+    WAIVED = "waived"
+    ADVICE = "advice"
+    QUIRK = "quirk"
+    PASSED = "passed"
+    NOT_TESTED = "not_tested"
+
+    def status(self) -> tuple[str, str, Any]:
+        """pytest's category, letter and word."""
+        return {
+            Outcome.FAILED: ("failed", "F", "FAILED"),
+            Outcome.BLOCKED: ("blocked", "b", ("BLOCKED", {"yellow": True})),
+            Outcome.WAIVED: ("waived", "w", ("WAIVED", {"yellow": True})),
+            Outcome.ADVICE: ("advice", "a", ("ADVICE", {"yellow": True})),
+            Outcome.QUIRK: ("quirk", "q", ("QUIRK", {"cyan": True})),
+            Outcome.PASSED: ("passed", ".", "PASSED"),
+            Outcome.NOT_TESTED: ("not tested", "s", ("NOT TESTED", {"yellow": True})),
+        }[self]
+
+
+WORST_FIRST = list(Outcome)
+
+
+@dataclass(frozen=True)
+class RuleOutcome:
+    """What became of one check of a rule.
+
+    Attributes:
+        rule: the rule's id.
+        outcome: see Outcome.
+        drive: ``sync``, ``async`` or ``both``.
+        seconds: how long it took.
+        message: what was found.
+    """
+
+    rule: str
+    outcome: Outcome
+    drive: str
+    seconds: float
+    message: str
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "outcome": self.outcome.value}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> RuleOutcome:
+        return cls(**{**data, "outcome": Outcome(data["outcome"])})
+
+
+@dataclass
+class Report:
+    """Everything that a run came to.
+
+    Attributes:
+        targets: per kind: name, drives, capabilities.
+        rules: the rules that were collected, by id.
+        outcomes: what became of each check.
+        left: per rule, the outcome and reason of checks that were not tried.
+        notes: remarks for the summary.
+        problems: why the run is no pass although no check failed.
+        narrowed: whether the user selected a part of the suite.
+        complete: whether the run came to its end.
+    """
+
+    targets: dict[str, dict[str, Any]] = field(default_factory=dict)
+    rules: dict[str, dict[str, Any]] = field(default_factory=dict)
+    outcomes: list[RuleOutcome] = field(default_factory=list)
+    left: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    narrowed: bool = False
+    complete: bool = False
+
+    def describe(self, kind: str, target: Target, findings: Findings) -> None:
+        """Note what is tested."""
+        modes = list(findings.modes)
+        offered = {name: "absent: " + reason for name, reason in findings.absent.items()}
+        self.targets[kind] = {"name": str(target.spec), "drives": modes, "absent": offered}
+        self._findings = findings
+
+    def know(self, rule: Rule) -> None:
+        """Note a rule that was collected."""
+        self.rules.setdefault(
+            rule.id,
+            {
+                "level": rule.level.value,
+                "source": rule.source,
+                "sentence": rule.sentence,
+                "needs": list(rule.needs),
+                "officials": dict(rule.officials),
+            },
+        )
+
+    def leave(self, rule: Rule, outcome: Outcome, reason: str) -> None:
+        """Note a check that is not tried."""
+        self.left.setdefault(rule.id, set()).add((outcome.value, reason))
+
+    def add(self, outcome: RuleOutcome) -> None:
+        """Note what became of a check."""
+        self.outcomes.append(outcome)
+
+    def as_left(self) -> dict[str, Any]:
+        """What a worker tells its controller, beside the reports of checks."""
+        return {
+            "rules": self.rules,
+            "left": {name: sorted(map(list, entries)) for name, entries in self.left.items()},
+            "notes": self.notes,
+        }
+
+    def merge(self, told: dict[str, Any]) -> None:
+        """Take over what a worker told."""
+        self.rules.update(told["rules"])
+        for name, entries in told["left"].items():
+            self.left.setdefault(name, set()).update((outcome, reason) for outcome, reason in entries)
+        self.notes += [note for note in told["notes"] if note not in self.notes]
+
+    def conclude(self, *, narrowed: bool, complete: bool) -> None:
+        """Say whether what was executed is enough for a verdict."""
+        self.narrowed, self.complete = narrowed, complete
+        judged = self.judged()
+        executed = [each for each in judged if each["outcome"] not in ("not_tested", "blocked")]
+        if not any(each["level"] == Level.MUST.value for each in executed):
+            self.problems.append("no MUST rule was executed: nothing is known about this backend")
+        blocked = [each["id"] for each in judged if each["outcome"] == "blocked"]
+        if blocked:
+            self.problems.append(f"{len(blocked)} rules are blocked: their verdict is missing")
+        if not narrowed and complete:
+            self.problems += [
+                f"{capability} is offered, but no MUST rule of it was executed"
+                for capability in self._unexecuted(executed)
+            ]
+
+    def _unexecuted(self, executed: list[dict[str, Any]]) -> list[str]:
+        musts = [each["id"] for each in executed if each["level"] == Level.MUST.value]
+        names = [*CORE, *(need for each in self.rules.values() for need in each["needs"])]
+        return [
+            name
+            for name in dict.fromkeys(names)
+            if self._findings.offers(name)
+            and any(_is_about(rule, each, name) for rule, each in self.rules.items() if each["level"] == "MUST")
+            and not any(_is_about(rule, self.rules[rule], name) for rule in musts)
+        ]
+
+    def judged(self) -> list[dict[str, Any]]:
+        """Each rule with its worst outcome over drives and parameters."""
+        by_rule: dict[str, list[RuleOutcome]] = {}
+        for each in self.outcomes:
+            by_rule.setdefault(each.rule, []).append(each)
+        return [self._judge(name, by_rule.get(name, [])) for name in sorted(self.rules)]
+
+    def _judge(self, name: str, checks: list[RuleOutcome]) -> dict[str, Any]:
+        left = self.left.get(name, set())
+        outcomes = [check.outcome for check in checks] + [Outcome(outcome) for outcome, _ in left]
+        outcome = min(outcomes, key=WORST_FIRST.index, default=Outcome.NOT_TESTED)
+        messages = dict.fromkeys(check.message for check in checks if check.outcome is outcome and check.message)
+        if outcome in (Outcome.BLOCKED, Outcome.NOT_TESTED):
+            messages.update(dict.fromkeys(reason for each, reason in sorted(left) if each == outcome.value))
+        drives: dict[str, str] = {}
+        for check in checks:
+            worst = min((Outcome(drives.get(check.drive, check.outcome.value)), check.outcome), key=WORST_FIRST.index)
+            drives[check.drive] = worst.value
+        rule = self.rules[name]
+        return {
+            "id": name,
+            "level": rule["level"],
+            "outcome": outcome.value,
+            "drives": drives,
+            "seconds": round(sum(check.seconds for check in checks), 4),
+            "message": "\n".join(messages) or ("not selected" if not checks and not left else ""),
+            "source": rule["source"],
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """The document that ``--conformance-report`` writes."""
+        judged = self.judged()
+        targets = list(self.targets.values())
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "complete": self.complete and not self.narrowed,
+            "target": targets[0]["name"] if len(targets) == 1 else [each["name"] for each in targets],
+            "versions": versions(),
+            "capabilities": self._capabilities(),
+            "counts": {
+                level.value: dict(Counter(each["outcome"] for each in judged if each["level"] == level.value))
+                for level in Level
+            },
+            "problems": self.problems,
+            "rules": judged,
+        }
+
+    def _capabilities(self) -> dict[str, str]:
+        from .capabilities import SAVER_CAPABILITIES
+
+        return {
+            name: "offered" if name not in self._findings.absent else f"absent: {self._findings.absent[name]}"
+            for name in SAVER_CAPABILITIES
+        }
+
+    def write(self, path: Path) -> None:
+        """Write the document, whole or not at all.
+
+        Raises:
+            pytest.UsageError: the file cannot be written.
+        """
+        import pytest
+
+        part = path.with_name(f"{path.name}.part")
+        try:
+            part.write_text(json.dumps(self.as_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            part.replace(path)
+        except OSError as error:
+            raise pytest.UsageError(
+                f"--conformance-report={path}: the report cannot be written: {error.strerror}; give a path in a "
+                "folder that exists and has room"
+            ) from error
+
+    # -- for people
+
+    def header(self) -> list[str]:
+        """Lines for the session's header."""
+        return [
+            f"conformance: {kind} {each['name']} ({', '.join(each['drives'])}); suite {__version__}, "
+            + ", ".join(f"{name} {number}" for name, number in versions().items() if name in PACKAGES)
+            for kind, each in self.targets.items()
+        ]
+
+    def summarise(self, terminal: Any) -> None:
+        """Write the summary."""
+        judged = self.judged()
+        advice = [each for each in judged if each["outcome"] == "advice"]
+        if advice:
+            terminal.section("ADVICE (SHOULD rules that do not hold)", sep="-", yellow=True)
+            for each in advice:
+                terminal.write_line(_finding(each["message"], each["id"]))
+        quirks = [each for each in judged if each["outcome"] == "quirk"]
+        if quirks and terminal.config.option.verbose > 0:
+            terminal.section("QUIRKS (official backends differ)", sep="-", cyan=True)
+            for each in quirks:
+                told = "; ".join(f"{name}: {does}" for name, does in self.rules[each["id"]]["officials"].items())
+                terminal.write_line(f"{each['id']}: {each['message']} ({told})")
+        for kind, each in self.targets.items():
+            terminal.section(f"conformance of {kind} {each['name']}", sep="=")
+            for name, text in self._lines(kind, judged, bool(quirks and terminal.config.option.verbose <= 0)):
+                terminal.write_line(f"{name:<11} {text}")
+            terminal.write_line(self._verdict(judged), bold=True, **self._colour(judged))
+
+    def _lines(self, kind: str, judged: list[dict[str, Any]], quirks_hidden: bool) -> list[tuple[str, str]]:
+        told = versions()
+        lines = [
+            ("versions", ", ".join(f"{name} {number}" for name, number in told.items())),
+            ("drives", ", ".join(self.targets[kind]["drives"])),
+        ]
+        for level in Level:
+            counts = Counter(each["outcome"] for each in judged if each["level"] == level.value)
+            shown = [f"{counts[each.value]} {each.value.replace('_', ' ')}" for each in Outcome if counts[each.value]]
+            text = ", ".join(shown) or "none"
+            if level is Level.QUIRK and quirks_hidden:
+                text += " (shown with -v)"
+            lines.append((level.value, text))
+        reasons: dict[str, int] = {}
+        for entries in self.left.values():
+            for outcome, reason in entries:
+                if outcome == Outcome.NOT_TESTED.value:
+                    reasons[reason] = reasons.get(reason, 0) + 1
+        for name, reason in self._findings.absent.items():
+            if "[" not in name and not any(name in each for each in reasons):
+                reasons.setdefault(f"{name}: {reason}", 0)
+        lines += [
+            ("not tested", reason + (f" ({number} rule{'s' if number > 1 else ''})" if number else ""))
+            for reason, number in sorted(reasons.items())
+        ]
+        if self.narrowed:
+            lines.append(("note", "a part of the suite was selected: this is no verdict on the whole"))
+        return lines + [("note", note) for note in self.notes]
+
+    def _verdict(self, judged: list[dict[str, Any]]) -> str:
+        failed = [each for each in judged if each["outcome"] == "failed"]
+        if failed:
+            musts = sum(each["level"] == Level.MUST.value for each in failed)
+            parts = [f"{musts} MUST"] if musts else []
+            parts += [f"{len(failed) - musts} SHOULD"] if len(failed) > musts else []
+            return f"FAILS {' and '.join(parts)} rule{'s' if len(failed) > 1 else ''}" + "".join(
+                f"\n  {each['id']}" for each in failed
+            )
+        if self.problems:
+            return "NO VERDICT: " + "; ".join(self.problems)
+        if not self.complete:
+            return "NO VERDICT: the run did not come to its end"
+        must = sum(each["level"] == Level.MUST.value and each["outcome"] == "passed" for each in judged)
+        if self.narrowed:
+            return f"The selected rules hold ({must} MUST)"
+        return f"CONFORMS: all {must} MUST rules hold"
+
+    def _colour(self, judged: list[dict[str, Any]]) -> dict[str, bool]:
+        bad = self.problems or not self.complete or any(each["outcome"] == "failed" for each in judged)
+        return {"red": True} if bad else {"green": True}
+
+
+def _is_about(rule: str, described: dict[str, Any], capability: str) -> bool:
+    return rule.split(".")[1] == capability or capability in described["needs"]
+
+
+def _finding(message: str, name: str) -> str:
+    """The lines of a message that say what was found."""
+    lines = message.splitlines()
+    found = [line.strip() for line in lines[1:4] if line.strip()]
+    return f"{name}: " + "\n    ".join(found[:2])
+
+
+def versions() -> dict[str, str]:
+    """Versions of what decides a verdict."""
+    told = {"langgraph-conformance": __version__}
+    for name in PACKAGES:
+        try:
+            told[name] = version(name)
+        except PackageNotFoundError:
+            told[name] = "not installed"
+    return {**told, "python": platform.python_version()}

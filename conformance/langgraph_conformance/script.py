@@ -1,0 +1,127 @@
+"""A stand-alone script of the calls that a check made, to see a failure without pytest."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import inspect
+import pprint
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from .drive import Call
+from .target import Target
+
+MOST_CALLS = 40
+"""A longer script shows less than the command that runs the check again."""
+MOST_LINES = 120
+
+
+def script_of(target: Target, calls: Sequence[Call], mode: str, note: str) -> str | None:
+    """The calls as a script, or None when it would be too long to read.
+
+    Args:
+        target: where the backend came from.
+        calls: what the check called, in order.
+        mode: ``sync`` or ``async``.
+        note: what the last line should have shown.
+    """
+    if not calls or len(calls) > MOST_CALLS:
+        return None
+    imports: set[str] = set()
+    asynchronous = any(_is_async(target, call.method) for call in calls)
+    kind = target.spec.kind
+    body = []
+    for position, call in enumerate(calls):
+        last = position == len(calls) - 1
+        body.append(_line(kind, call, _is_async(target, call.method), last, imports))
+        if call.outcome == "raised":
+            body[-1] += f"  # raises {type(call.result).__name__}"
+        elif call.outcome in ("hung", "running"):
+            body[-1] += "  # does not return"
+    opening, depth = _opening(target, asynchronous, imports)
+    lines = [*opening, *(_indented(line, depth) for line in body), _indented(f"# {note}", depth)]
+    if asynchronous:
+        imports.add("import asyncio")
+        lines = ["async def main():", *(_indented(line, 1) for line in lines), "", "asyncio.run(main())"]
+    text = "\n".join([*sorted(imports), "", *lines])
+    return text if text.count("\n") <= MOST_LINES else None
+
+
+def _is_async(target: Target, method: str) -> bool:
+    return inspect.isfunction(getattr(target.base, method, None)) and (
+        inspect.iscoroutinefunction(getattr(target.base, method))
+        or inspect.isasyncgenfunction(getattr(target.base, method))
+    )
+
+
+def _indented(text: str, depth: int) -> str:
+    return "\n".join("    " * depth + line for line in text.split("\n"))
+
+
+def _line(kind: str, call: Call, asynchronous: bool, last: bool, imports: set[str]) -> str:
+    arguments = [source_of(value, imports) for value in call.arguments]
+    arguments += [f"{name}={source_of(value, imports)}" for name, value in call.keywords.items()]
+    text = f"{kind}.{call.method}({', '.join(arguments)})"
+    if call.method == "list":
+        text = f"list({text})"
+    elif call.method == "alist":
+        text = f"[item async for item in {text}]"
+    elif asynchronous:
+        text = f"await {text}"
+    return f"print({text})" if last and call.outcome == "returned" else text
+
+
+def _opening(target: Target, asynchronous: bool, imports: set[str]) -> tuple[list[str], int]:
+    spec = target.spec
+    imports.add(f"from {spec.module} import {spec.path[0]}")
+    name = ".".join(spec.path)
+    made = str(spec).partition(":")[2] if spec.call else name
+    kind = spec.kind
+    form = target.form
+    if form == "instance":
+        return [f"{kind} = {made}"], 0
+    if not spec.call:
+        made += "()"
+    if form == "provider":
+        made = f"{made}.open()"
+    if form in ("generator", "async generator"):
+        wrapper = "contextmanager" if form == "generator" else "asynccontextmanager"
+        imports.add(f"from contextlib import {wrapper}")
+        made = f"{wrapper}({name})({made.partition('(')[2]}"
+        form = "context" if form == "generator" else "async context"
+    if form == "context":
+        lines, depth = [f"with {made} as {kind}:"], 1
+    elif form == "async context":
+        lines, depth = [f"async with {made} as {kind}:"], 1
+    else:
+        lines, depth = [f"{kind} = {'await ' if form == 'awaitable' else ''}{made}"], 0
+    if target.sets_up:
+        lines.append(_indented(f"{'await ' if target.sets_up == 'async' else ''}{kind}.setup()", depth))
+    return lines, depth
+
+
+def source_of(value: Any, imports: set[str]) -> str:
+    """``value`` as Python source; the modules that it needs are added to ``imports``."""
+    _import_types(value, imports, set())
+    return pprint.pformat(value, width=100, compact=True, sort_dicts=False)
+
+
+def _import_types(value: Any, imports: set[str], seen: set[int]) -> None:
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    members: Iterable[Any] = ()
+    if isinstance(value, Mapping):
+        members = [*value.keys(), *value.values()]
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        members = value
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        members = [getattr(value, each.name, None) for each in dataclasses.fields(value)]
+    for member in members:
+        _import_types(member, imports, seen)
+    kind = type(value)
+    if kind.__module__ in ("datetime", "decimal", "uuid", "pathlib", "re", "ipaddress", "collections", "zoneinfo"):
+        imports.add(f"import {kind.__module__}" if kind.__module__ == "datetime" else f"from {kind.__module__} import *")
+    elif kind.__module__ != "builtins" and not isinstance(value, enum.Enum):
+        imports.add(f"from {kind.__module__} import {kind.__qualname__.split('.')[0]}")

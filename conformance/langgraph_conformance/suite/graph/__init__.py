@@ -1,0 +1,1 @@
+"""Whole LangGraph runs on the backend."""

@@ -1,0 +1,1 @@
+"""Rules for checkpoint savers, one module per operation."""
