@@ -167,6 +167,7 @@ class TestItems:
         store.batch([PutOp(NS, 8, {})])  # type: ignore[arg-type]
         assert store.get(NS, "7") == store.get(NS, key)
         assert store.get(NS, "8") is not None
+        assert store.batch([GetOp(NS, 8)]) == [store.get(NS, "8")]  # type: ignore[arg-type]
         store.delete(NS, key)
         assert keys(store.search(())) == ["8"]
 
@@ -552,6 +553,12 @@ class TestVectors:
         assert scores(store, "east") == {"a": 1.0}
         assert scores(store, "north") == {"a": 1.0}
 
+    def test_a_text_is_no_list_of_paths(self) -> None:
+        store = compass_store()
+        with pytest.raises(TypeError, match="list of paths"):
+            store.put(NS, "a", {"text": "east"}, index="text")  # type: ignore[arg-type]
+        assert store.search(()) == []
+
     @pytest.mark.parametrize("whole", ["put", "config"])
     def test_the_whole_value(self, whole: str) -> None:
         embedded: list[str] = []
@@ -834,7 +841,7 @@ class TestTTL:
         assert store.get(NS, "a") is not None
 
     def test_clocks_of_other_zones(self, clock: Clock) -> None:
-        zones = iter(timezone(timedelta(hours=hours)) for hours in (0, 9, -11, 5))
+        zones = iter(timezone(timedelta(hours=hours)) for hours in (9, 0, -11, 5))
         store = ReferenceStore(clock=lambda: clock().astimezone(next(zones)))
         store.put(NS, "a", {}, ttl=1)
         item = store.get(NS, "a")
@@ -854,6 +861,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.005)
 
 
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 class TestSweeper:
     def test_it_sweeps_starts_once_and_stops(self, clock: Clock) -> None:
         store = ReferenceStore(clock=clock, ttl={"sweep_interval_minutes": 60})
@@ -889,17 +897,26 @@ class TestSweeper:
         store = ReferenceStore(ttl={})
         future = store.start_ttl_sweeper()
         assert future.cancel()
-        wait_until(lambda: sweepers() == [])
+        # At once, while the cancelled thread may not have noticed yet.
         assert not store.start_ttl_sweeper().done()
         store.close()
+        wait_until(lambda: sweepers() == [])
 
-    def test_it_does_not_keep_its_store_alive(self) -> None:
-        store = ReferenceStore(ttl={})
-        store.start_ttl_sweeper()
+    @pytest.mark.parametrize(("interval", "sweeps"), [(5, 0), (0.0001, 1)])
+    def test_it_does_not_keep_its_store_alive(self, interval: float, sweeps: int) -> None:
+        swept: list[datetime] = []
+
+        def clock() -> datetime:
+            swept.append(datetime.now(timezone.utc))
+            return swept[-1]
+
+        store = ReferenceStore(ttl={}, clock=clock)
+        store.start_ttl_sweeper(interval)
+        wait_until(lambda: len(swept) >= sweeps)
         reference = weakref.ref(store)
         del store
         gc.collect()
-        assert reference() is None
+        wait_until(lambda: reference() is None)
         wait_until(lambda: sweepers() == [])
 
     def test_an_error_ends_it_and_is_in_the_future(self) -> None:
