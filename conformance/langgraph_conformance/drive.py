@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import inspect
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+from langgraph.store.base import BaseStore, Item, Op, SearchItem
 
 from .errors import Blocked, TimedOut
 from .loops import Loop
@@ -113,7 +115,9 @@ class Drive:
         return f"a{method}" if self.mode == "async" else method
 
     @contextmanager
-    def _noted(self, method: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any], group: int = 0) -> Iterator[Call]:
+    def _noted(
+        self, method: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any], group: int = 0
+    ) -> Iterator[Call]:
         self.hangs.refuse(method)
         if method in self.missing:
             raise Blocked(f"{method} is not implemented")
@@ -297,7 +301,7 @@ class SaverDrive(Drive):
         """All that ``list`` gives; an argument that is None is left out, as callers do."""
         return self.collect("list", config, **_given(filter=filter, before=before, limit=limit))
 
-    def first(self, config: RunnableConfig | None, **keywords: Any) -> list[CheckpointTuple]:
+    def first(self, config: RunnableConfig | None, **keywords: Any) -> Sequence[CheckpointTuple]:
         """The first item of ``list``, whose iteration is then abandoned, as the engine does in a replay."""
         return self.collect("list", config, most=1, **_given(**keywords))
 
@@ -330,6 +334,60 @@ class SaverDrive(Drive):
 
             return self._loop().run(call)
         return self.raw.get_next_version(current, channel)
+
+
+class StoreDrive(Drive):
+    """A store's methods under their sync names, through the sync or the async ones."""
+
+    @property
+    def raw(self) -> BaseStore:
+        """The store itself."""
+        backend: BaseStore = self.opened.backend
+        return backend
+
+    def put(self, namespace: tuple[str, ...], key: str, value: Any, index: Any = None, **keywords: Any) -> None:
+        """Store an item; ``index`` is left out when it is None, and ``ttl`` (minutes) when it is not given."""
+        result: None = self.call("put", namespace, key, value, **_given(index=index), **keywords)
+        return result
+
+    def get(self, namespace: tuple[str, ...], key: str, **keywords: Any) -> Item | None:
+        result: Item | None = self.call("get", namespace, key, **keywords)
+        return result
+
+    def search(self, namespace_prefix: tuple[str, ...], **keywords: Any) -> list[SearchItem]:
+        result: list[SearchItem] = self.call("search", namespace_prefix, **keywords)
+        return result
+
+    def delete(self, namespace: tuple[str, ...], key: str) -> None:
+        result: None = self.call("delete", namespace, key)
+        return result
+
+    def list_namespaces(self, **keywords: Any) -> list[tuple[str, ...]]:
+        result: list[tuple[str, ...]] = self.call("list_namespaces", **keywords)
+        return result
+
+    def batch(self, operations: Iterable[Op]) -> list[Any]:
+        result: list[Any] = self.call("batch", operations)
+        return result
+
+    def sweep_ttl(self) -> int:
+        """Delete what has expired; gives how many. The method has no async twin: async stores make it a coroutine."""
+        swept: int = self.call_either("sweep_ttl")
+        return swept
+
+    def call_either(self, method: str, *arguments: Any, **keywords: Any) -> Any:
+        """Call a method that has one name in sync and async stores, and await what it gives where that is needed."""
+        with self._noted(method, arguments, keywords) as call:
+
+            async def within() -> Any:
+                result = getattr(self.raw, method)(*arguments, **keywords)
+                return await result if inspect.isawaitable(result) else result
+
+            if self.opened.loop is None:
+                call.result = getattr(self.raw, method)(*arguments, **keywords)
+            else:
+                call.result = self.opened.loop.run(within)
+            return call.result
 
 
 def _given(**keywords: Any) -> dict[str, Any]:

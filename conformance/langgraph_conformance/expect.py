@@ -95,10 +95,12 @@ def difference(expected: object, actual: object, path: str = "") -> list[str]:
     if hasattr(expected, "dtype") and hasattr(actual, "dtype"):
         import numpy
 
-        equal = expected.dtype == actual.dtype and numpy.array_equal(expected, actual, equal_nan=_has_nan(expected))  # type: ignore[call-overload]
+        equal = expected.dtype == actual.dtype and numpy.array_equal(expected, actual, equal_nan=_has_nan(expected))
         return [] if equal else [f"{here}: expected {shown(expected)}, came back {shown(actual)}"]
     if isinstance(expected, BaseException):
-        return [] if repr(expected) == repr(actual) else [f"{here}: expected {shown(expected)}, came back {shown(actual)}"]
+        return (
+            [] if repr(expected) == repr(actual) else [f"{here}: expected {shown(expected)}, came back {shown(actual)}"]
+        )
     return [] if expected == actual else [f"{here}: expected {shown(expected)}, came back {shown(actual)}"]
 
 

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
+from langgraph.store.base import PutOp
 
-from .drive import GraphDrive, SaverDrive
+from .capabilities import MODES
+from .configurations import INDEXED, Configuration
+from .drive import Call, GraphDrive, SaverDrive, StoreDrive
 from .errors import Blocked, TimedOut
+from .instances import Instances
 from .session import CALLS, OBSERVED, ConformanceSession, Subject
 from .threads import Thread, fresh_id
 
 
 def _session(request: pytest.FixtureRequest) -> ConformanceSession:
-    session: ConformanceSession = request.config.pluginmanager.get_plugin("langgraph_conformance.session")
+    session = request.config.pluginmanager.get_plugin("langgraph_conformance.session")
+    assert isinstance(session, ConformanceSession)  # these fixtures are registered together with it
     return session
 
 
@@ -28,7 +33,7 @@ def subject(request: pytest.FixtureRequest) -> Subject:
 @pytest.fixture
 def saver(request: pytest.FixtureRequest, subject: Subject) -> Iterator[SaverDrive]:
     """The saver under test, through one of its drives."""
-    drive = subject.drive(request.param)
+    drive: SaverDrive = subject.drive(request.param)
     drive.calls = []
     request.node.stash[CALLS] = drive.calls
     yield drive
@@ -38,8 +43,8 @@ def saver(request: pytest.FixtureRequest, subject: Subject) -> Iterator[SaverDri
 @pytest.fixture
 def parity(request: pytest.FixtureRequest, subject: Subject) -> Iterator[dict[str, SaverDrive]]:
     """One instance of the saver under test through both drives, by name: ``sync`` and ``async``."""
-    drives = {mode: subject.drive(mode, "parity") for mode in ("sync", "async")}
-    calls: list[Any] = []
+    drives: dict[str, SaverDrive] = {mode: subject.drive(mode, "parity") for mode in MODES}
+    calls: list[Call] = []
     request.node.stash[CALLS] = calls
     for drive in drives.values():
         drive.calls = calls
@@ -68,6 +73,80 @@ def thread(new_thread: Callable[..., Thread]) -> Thread:
     return new_thread()
 
 
+@pytest.fixture
+def store_subject(request: pytest.FixtureRequest) -> Subject:
+    """The store under test: target, findings, open instances."""
+    return _session(request).subjects["store"]
+
+
+@pytest.fixture
+def root() -> str:
+    """A first label that nobody else uses: a check's namespaces begin with it."""
+    return fresh_id()
+
+
+def _store(request: pytest.FixtureRequest, drive: StoreDrive) -> Iterator[StoreDrive]:
+    drive.calls = request.node.stash.setdefault(CALLS, [])
+    yield drive
+    calls, drive.calls = drive.calls, []
+    clear(drive, calls)
+
+
+@pytest.fixture
+def store(request: pytest.FixtureRequest, store_subject: Subject) -> Iterator[StoreDrive]:
+    """The store under test without an index or TTL, through one of its drives; what a check puts is deleted."""
+    yield from _store(request, store_subject.drive(request.param))
+
+
+@pytest.fixture
+def configured(
+    request: pytest.FixtureRequest, store: StoreDrive, store_subject: Subject
+) -> Iterator[Callable[[Configuration], StoreDrive]]:
+    """Opens the store under test in a configuration, through the drive of the check: ``configured(INDEXED)``."""
+    with contextlib.ExitStack() as stack:
+        opened = contextlib.contextmanager(_store)
+        yield lambda configuration: stack.enter_context(
+            opened(request, store_subject.drive(store.mode, configuration=configuration))
+        )
+
+
+@pytest.fixture
+def indexed(configured: Callable[[Configuration], StoreDrive]) -> StoreDrive:
+    """The store under test with an index."""
+    return configured(INDEXED)
+
+
+@pytest.fixture
+def store_parity(request: pytest.FixtureRequest, store_subject: Subject) -> Iterator[dict[str, StoreDrive]]:
+    """One instance of the store under test through both drives, by name: ``sync`` and ``async``."""
+    drives: dict[str, StoreDrive] = {mode: store_subject.drive(mode, "parity") for mode in MODES}
+    calls: list[Call] = []
+    request.node.stash[CALLS] = calls
+    for drive in drives.values():
+        drive.calls = calls
+    yield drives
+    for drive in drives.values():
+        drive.calls = []
+    clear(drives["sync"], calls)
+
+
+def clear(store: StoreDrive, calls: Iterable[Call]) -> None:
+    """Delete the items that these calls put."""
+    items: dict[tuple[tuple[str, ...], str], PutOp] = {}
+    for call in calls:
+        if call.outcome == "raised":
+            continue
+        if call.method in ("put", "aput") and len(call.arguments) > 1:
+            items[call.arguments[0], call.arguments[1]] = PutOp(call.arguments[0], str(call.arguments[1]), None)
+        elif call.method in ("batch", "abatch") and isinstance(call.arguments[0], list):
+            puts = [each for each in call.arguments[0] if isinstance(each, PutOp) and each.value is not None]
+            items.update({(each.namespace, each.key): each._replace(value=None) for each in puts})
+    if items and not store.broken:
+        with contextlib.suppress(Exception, Blocked, TimedOut):
+            store.batch(list(items.values()))
+        store.calls = []
+
+
 def remove(saver: SaverDrive, threads: list[Thread]) -> None:
     """Delete what a check stored, where the saver can; whether it can is judged by rules of its own."""
     saver.calls = []
@@ -76,6 +155,41 @@ def remove(saver: SaverDrive, threads: list[Thread]) -> None:
             return
         with contextlib.suppress(Exception, Blocked, TimedOut):
             saver.delete_thread(thread.id)
+
+
+@pytest.fixture
+def parity_threads(parity: dict[str, SaverDrive]) -> Iterator[dict[str, Thread]]:
+    """One thread of the saver under test, by the drive that is used on it: ``sync`` and ``async``."""
+    id = fresh_id()
+    threads = {mode: Thread(drive, id) for mode, drive in parity.items()}
+    yield threads
+    remove(parity["sync"], [threads["sync"]])
+
+
+@pytest.fixture
+def async_saver(request: pytest.FixtureRequest, subject: Subject) -> Iterator[SaverDrive]:
+    """The saver under test through its async drive, for what only tasks can do: the rule needs ``async``."""
+    drive: SaverDrive = subject.drive("async")
+    drive.calls = []
+    request.node.stash[CALLS] = drive.calls
+    yield drive
+    drive.calls = []
+
+
+@pytest.fixture
+def async_thread(async_saver: SaverDrive) -> Iterator[Thread]:
+    """A thread of the saver under test through its async drive."""
+    thread = Thread(async_saver, fresh_id())
+    yield thread
+    remove(async_saver, [thread])
+
+
+@pytest.fixture
+def instances(saver: SaverDrive, subject: Subject) -> Iterator[Instances]:
+    """Opens instances of the saver under test for one check, and closes them afterwards."""
+    made = Instances(subject, saver.mode)
+    yield made
+    made.close()
 
 
 @pytest.fixture

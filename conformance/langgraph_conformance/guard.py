@@ -13,12 +13,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 JOURNAL_VARIABLE = "LANGGRAPH_CONFORMANCE_JOURNAL"
+FIRST_STEPS = "the first steps (open, put, get_tuple, close)"
 MOST_DEATHS = 5
 """A backend that kills this many processes gets its verdict without the remaining checks."""
 SECONDS_TO_EXIT = 5.0
@@ -58,6 +60,12 @@ class Journal:
             file.write(json.dumps(entry) + "\n")
 
 
+def journal_of(config: pytest.Config) -> Journal | None:
+    """The journal that a guard asks this process to write, if one does."""
+    path = os.environ.get(JOURNAL_VARIABLE)
+    return Journal(Path(path)) if path and not hasattr(config, "workerinput") else None
+
+
 def should_guard(config: pytest.Config) -> bool:
     """Whether this process should only watch over a child that runs the session."""
     option = config.option
@@ -89,10 +97,12 @@ def watch(config: pytest.Config, seconds: float) -> int:
             journal = Journal(path)
             if journal.exit_code is not None:
                 return journal.exit_code
-            if journal.begun is None:
-                _say(f"the process ended before its verdict, outside of any check, with {_how(code)}")
-                return code or int(pytest.ExitCode.INTERNAL_ERROR)
+            if journal.begun is None and code == pytest.ExitCode.USAGE_ERROR:
+                return code
             how = _how(code)
+            if journal.begun in (None, FIRST_STEPS):
+                _say(f"the process died in {journal.begun or 'no check'} ({how}): there is no verdict")
+                return int(pytest.ExitCode.TESTS_FAILED)
             _say(f"the process died in {journal.begun} ({how}); going on with the other checks in a new one")
             journal.write(death=journal.begun, how=how)
 
@@ -100,20 +110,22 @@ def watch(config: pytest.Config, seconds: float) -> int:
 def _run(command: list[str], folder: Path, path: Path, seconds: float) -> int:
     child = subprocess.Popen(command, cwd=folder, env={**os.environ, JOURNAL_VARIABLE: str(path)})
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the child gets it too, and ends the session
-    seen, since = (-1, 0.0), 0.0
+    seen, since = 0, time.monotonic()
     try:
         while True:
             try:
                 return child.wait(timeout=1.0)
             except subprocess.TimeoutExpired:
-                pass
-            size = path.stat().st_size if path.exists() else -1
-            since = since + 1.0 if (size, 0.0) == seen else 0.0
-            seen = (size, 0.0)
-            if size < 0 or since < SECONDS_TO_EXIT:
+                size = path.stat().st_size if path.exists() else 0
+            if size != seen:
+                seen, since = size, time.monotonic()
+            silent = time.monotonic() - since
+            if not size or silent < SECONDS_TO_EXIT:
                 continue
             journal = Journal(path)
-            if journal.exit_code is not None or (journal.begun and since > UNINTERRUPTIBLE * seconds + SECONDS_TO_EXIT):
+            if journal.exit_code is not None or (
+                journal.begun and silent > UNINTERRUPTIBLE * seconds + SECONDS_TO_EXIT
+            ):
                 child.kill()
                 return child.wait()
     except BaseException:
@@ -186,14 +198,8 @@ class Journalist:
             self._journal.write(end=nodeid, reports=self._reports)
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
-        self._config = session.config
+        self._session, self._config = session, session.config
 
     @pytest.hookimpl(trylast=True)
-    def pytest_unconfigure(self, config: pytest.Config) -> None:
-        self._journal.write(exit=int(self._code))
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        self._code = session.exitstatus
-
-    _code: int = int(pytest.ExitCode.USAGE_ERROR)
+    def pytest_unconfigure(self) -> None:
+        self._journal.write(exit=int(self._session.exitstatus))

@@ -21,6 +21,9 @@ class Loop(Protocol):
     def close(self) -> None:
         """End the loop; its tasks are cancelled."""
 
+    def abandon(self) -> None:
+        """Leave a loop whose task hangs as it is, and quiet about it."""
+
 
 class MainLoop:
     """An event loop on the calling thread: 1 µs a call over the bare call."""
@@ -45,6 +48,9 @@ class MainLoop:
         self._loop.run_until_complete(self._loop.shutdown_default_executor())
         self._loop.close()
 
+    def abandon(self) -> None:
+        self._loop.set_exception_handler(lambda _loop, _context: None)
+
 
 class PortalLoop:
     """An event loop in a thread of its own, so that the main thread may call a backend's sync methods meanwhile."""
@@ -58,3 +64,6 @@ class PortalLoop:
 
     def close(self) -> None:
         self._stack.close()
+
+    def abandon(self) -> None:
+        """Its thread goes on; nothing needs to be done."""

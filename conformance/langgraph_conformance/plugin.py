@@ -1,4 +1,4 @@
-"""The pytest plugin. Without ``--saver`` it adds its options and does nothing else, and imports nothing of LangGraph."""
+"""The pytest plugin. Without ``--saver`` and ``--store`` it adds its options, and does and imports nothing else."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ import sys
 import pytest
 
 DEFAULT_SECONDS = 30.0
+EXAMPLES = {
+    "saver": 'langgraph.checkpoint.sqlite:SqliteSaver.from_conn_string(":memory:")',
+    "store": "langgraph.store.memory:InMemoryStore",
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("langgraph-conformance", "conformance of LangGraph savers and stores")
-    group.addoption(
-        "--saver",
-        metavar="MODULE:OBJECT",
-        help="judge this checkpoint saver: an instance, class, function, (async) context manager or generator, provider "
-        'class, or a call with literals, such as \'langgraph.checkpoint.sqlite:SqliteSaver.from_conn_string(":memory:")\'',
-    )
-    group.addoption(
-        "--conformance-strict", action="store_true", help="SHOULD rules that do not hold fail the run, too"
-    )
+    for kind, example in EXAMPLES.items():
+        group.addoption(
+            f"--{kind}",
+            metavar="MODULE:OBJECT",
+            help=f"judge this {kind}: an instance, class, function, (async) context manager or generator, provider "
+            f"class, or a call with literals, such as '{example}'",
+        )
+    group.addoption("--conformance-strict", action="store_true", help="SHOULD rules that do not hold fail the run, too")
     group.addoption(
         "--conformance-profile",
         choices=("quick", "default", "deep"),
@@ -50,7 +53,7 @@ def _seconds(text: str) -> float:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
-    if config.getoption("saver") is None:
+    if not _given(config):
         return None
     from . import guard
 
@@ -60,8 +63,8 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    text = config.getoption("saver")
-    if text is None or config.getoption("help", False):
+    given = _given(config)
+    if not given or config.getoption("help", False):
         return
     folder = str(config.invocation_params.dir)
     if folder not in sys.path:
@@ -69,17 +72,31 @@ def pytest_configure(config: pytest.Config) -> None:
     _check_report_folder(config)
     from . import fixtures
     from .errors import TargetError
+    from .guard import FIRST_STEPS, Journalist, journal_of
     from .session import ConformanceSession, Subject
 
     seconds: float = config.getoption("conformance_timeout")
+    journal = journal_of(config)
+    if journal:
+        journal.write(begin=FIRST_STEPS)
     try:
-        session = ConformanceSession(config, {"saver": Subject("saver", text, seconds)})
+        session = ConformanceSession(config, {kind: Subject(kind, text, seconds) for kind, text in given.items()})
+        session.choose_arguments()
     except TargetError as error:
+        if journal:
+            journal.write(end=FIRST_STEPS, reports=[])
         raise pytest.UsageError(str(error)) from error
-    session.choose_arguments()
+    if journal:
+        journal.write(end=FIRST_STEPS, reports=[])
+        config.pluginmanager.register(Journalist(journal, session.died), "langgraph_conformance.journalist")
     config.pluginmanager.register(session, "langgraph_conformance.session")
     config.pluginmanager.register(fixtures, "langgraph_conformance.fixtures")
-    _write_journal(config, session)
+
+
+def _given(config: pytest.Config) -> dict[str, str]:
+    """Kind of backend and target, as far as given."""
+    texts = {kind: config.getoption(kind) for kind in EXAMPLES}
+    return {kind: text for kind, text in texts.items() if text is not None}
 
 
 def _check_report_folder(config: pytest.Config) -> None:
@@ -90,16 +107,3 @@ def _check_report_folder(config: pytest.Config) -> None:
         raise pytest.UsageError(
             f"--conformance-report={path}: its folder does not exist; give a path in a folder that does"
         )
-
-
-def _write_journal(config: pytest.Config, session: object) -> None:
-    import os
-    from pathlib import Path
-
-    from .guard import JOURNAL_VARIABLE, Journal, Journalist
-    from .session import ConformanceSession
-
-    path = os.environ.get(JOURNAL_VARIABLE)
-    if path and isinstance(session, ConformanceSession) and not hasattr(config, "workerinput"):
-        journalist = Journalist(Journal(Path(path)), session.died)
-        config.pluginmanager.register(journalist, "langgraph_conformance.journalist")

@@ -25,7 +25,9 @@ class Redactor:
     """
 
     def __init__(self, secrets: Collection[str] = ()) -> None:
-        self._secrets = sorted((text for text in secrets if text not in HARMLESS and len(text) >= SHORTEST_SECRET), key=len, reverse=True)
+        self._secrets = sorted(
+            (text for text in secrets if text not in HARMLESS and len(text) >= SHORTEST_SECRET), key=len, reverse=True
+        )
 
     def __call__(self, text: str) -> str:
         """``text`` without secrets."""

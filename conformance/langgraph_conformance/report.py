@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
-from .capabilities import CORE, Findings
+from .capabilities import CAPABILITIES, Findings
 from .rules import Level, Rule
 from .target import Target
 
@@ -73,12 +73,25 @@ class RuleOutcome:
         return cls(**{**data, "outcome": Outcome(data["outcome"])})
 
 
+@dataclass(frozen=True)
+class Described:
+    """What is tested.
+
+    Attributes:
+        name: the target, without secrets.
+        findings: what it offers.
+    """
+
+    name: str
+    findings: Findings
+
+
 @dataclass
 class Report:
     """Everything that a run came to.
 
     Attributes:
-        targets: per kind: name, drives, capabilities.
+        targets: per kind: name, drives, what it offers.
         rules: the rules that were collected, by id.
         outcomes: what became of each check.
         left: per rule, the outcome and reason of checks that were not tried.
@@ -88,7 +101,7 @@ class Report:
         complete: whether the run came to its end.
     """
 
-    targets: dict[str, dict[str, Any]] = field(default_factory=dict)
+    targets: dict[str, Described] = field(default_factory=dict)
     rules: dict[str, dict[str, Any]] = field(default_factory=dict)
     outcomes: list[RuleOutcome] = field(default_factory=list)
     left: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
@@ -99,16 +112,14 @@ class Report:
 
     def describe(self, kind: str, target: Target, findings: Findings) -> None:
         """Note what is tested."""
-        modes = list(findings.modes)
-        offered = {name: "absent: " + reason for name, reason in findings.absent.items()}
-        self.targets[kind] = {"name": str(target.spec), "drives": modes, "absent": offered}
-        self._findings = findings
+        self.targets[kind] = Described(str(target.spec), findings)
 
-    def know(self, rule: Rule) -> None:
+    def know(self, rule: Rule, kind: str) -> None:
         """Note a rule that was collected."""
         self.rules.setdefault(
             rule.id,
             {
+                "kind": kind,
                 "level": rule.level.value,
                 "source": rule.source,
                 "sentence": rule.sentence,
@@ -157,14 +168,15 @@ class Report:
             ]
 
     def _unexecuted(self, executed: list[dict[str, Any]]) -> list[str]:
-        musts = [each["id"] for each in executed if each["level"] == Level.MUST.value]
-        names = [*CORE, *(need for each in self.rules.values() for need in each["needs"])]
+        must = {name: each for name, each in self.rules.items() if each["level"] == Level.MUST.value}
+        done = {each["id"] for each in executed}
         return [
-            name
-            for name in dict.fromkeys(names)
-            if self._findings.offers(name)
-            and any(_is_about(rule, each, name) for rule, each in self.rules.items() if each["level"] == "MUST")
-            and not any(_is_about(rule, self.rules[rule], name) for rule in musts)
+            f"{kind} {capability}"
+            for kind, target in self.targets.items()
+            for capability in CAPABILITIES[kind]
+            if target.findings.why_absent(capability) is None
+            and (about := [name for name, each in must.items() if each["kind"] == kind and capability in each["needs"]])
+            and not done.intersection(about)
         ]
 
     def judged(self) -> list[dict[str, Any]]:
@@ -199,27 +211,21 @@ class Report:
     def as_json(self) -> dict[str, Any]:
         """The document that ``--conformance-report`` writes."""
         judged = self.judged()
-        targets = list(self.targets.values())
         return {
             "schema_version": SCHEMA_VERSION,
             "complete": self.complete and not self.narrowed,
-            "target": targets[0]["name"] if len(targets) == 1 else [each["name"] for each in targets],
+            "target": {kind: each.name for kind, each in self.targets.items()},
             "versions": versions(),
-            "capabilities": self._capabilities(),
+            "capabilities": {
+                kind: {name: _offered(each.findings, name) for name in CAPABILITIES[kind]}
+                for kind, each in self.targets.items()
+            },
             "counts": {
                 level.value: dict(Counter(each["outcome"] for each in judged if each["level"] == level.value))
                 for level in Level
             },
             "problems": self.problems,
             "rules": judged,
-        }
-
-    def _capabilities(self) -> dict[str, str]:
-        from .capabilities import SAVER_CAPABILITIES
-
-        return {
-            name: "offered" if name not in self._findings.absent else f"absent: {self._findings.absent[name]}"
-            for name in SAVER_CAPABILITIES
         }
 
     def write(self, path: Path) -> None:
@@ -245,7 +251,7 @@ class Report:
     def header(self) -> list[str]:
         """Lines for the session's header."""
         return [
-            f"conformance: {kind} {each['name']} ({', '.join(each['drives'])}); suite {__version__}, "
+            f"conformance: {kind} {each.name} ({', '.join(each.findings.modes)}); suite {__version__}, "
             + ", ".join(f"{name} {number}" for name, number in versions().items() if name in PACKAGES)
             for kind, each in self.targets.items()
         ]
@@ -264,40 +270,41 @@ class Report:
             for each in quirks:
                 told = "; ".join(f"{name}: {does}" for name, does in self.rules[each["id"]]["officials"].items())
                 terminal.write_line(f"{each['id']}: {each['message']} ({told})")
-        for kind, each in self.targets.items():
-            terminal.section(f"conformance of {kind} {each['name']}", sep="=")
-            for name, text in self._lines(kind, judged, bool(quirks and terminal.config.option.verbose <= 0)):
+        for kind, target in self.targets.items():
+            terminal.section(f"conformance of {kind} {target.name}", sep="=")
+            of_kind = [each for each in judged if self.rules[each["id"]]["kind"] == kind]
+            for name, text in self._lines(kind, of_kind, terminal.config.option.verbose > 0):
                 terminal.write_line(f"{name:<11} {text}")
-            terminal.write_line(self._verdict(judged), bold=True, **self._colour(judged))
+            terminal.write_line(self._verdict(of_kind), bold=True, **self._colour(of_kind))
 
-    def _lines(self, kind: str, judged: list[dict[str, Any]], quirks_hidden: bool) -> list[tuple[str, str]]:
-        told = versions()
+    def _lines(self, kind: str, judged: list[dict[str, Any]], verbose: bool) -> list[tuple[str, str]]:
+        findings = self.targets[kind].findings
         lines = [
-            ("versions", ", ".join(f"{name} {number}" for name, number in told.items())),
-            ("drives", ", ".join(self.targets[kind]["drives"])),
+            ("versions", ", ".join(f"{name} {number}" for name, number in versions().items())),
+            ("drives", ", ".join(findings.modes)),
         ]
         for level in Level:
             counts = Counter(each["outcome"] for each in judged if each["level"] == level.value)
             shown = [f"{counts[each.value]} {each.value.replace('_', ' ')}" for each in Outcome if counts[each.value]]
-            text = ", ".join(shown) or "none"
-            if level is Level.QUIRK and quirks_hidden:
-                text += " (shown with -v)"
-            lines.append((level.value, text))
-        reasons: dict[str, int] = {}
-        for entries in self.left.values():
-            for outcome, reason in entries:
-                if outcome == Outcome.NOT_TESTED.value:
-                    reasons[reason] = reasons.get(reason, 0) + 1
-        for name, reason in self._findings.absent.items():
-            if "[" not in name and not any(name in each for each in reasons):
-                reasons.setdefault(f"{name}: {reason}", 0)
-        lines += [
-            ("not tested", reason + (f" ({number} rule{'s' if number > 1 else ''})" if number else ""))
-            for reason, number in sorted(reasons.items())
-        ]
+            hidden = " (shown with -v)" if level is Level.QUIRK and shown and not verbose else ""
+            lines.append((level.value, (", ".join(shown) or "none") + hidden))
+        untested = self._reasons(kind, Outcome.NOT_TESTED)
+        for name, reason in findings.absent.items():
+            if "[" not in name:
+                untested.setdefault(f"{name}: {reason}", 0)
+        lines += [("not tested", reason) for reason in _counted(untested)]
+        lines += [("blocked", reason) for reason in _counted(self._reasons(kind, Outcome.BLOCKED))]
         if self.narrowed:
             lines.append(("note", "a part of the suite was selected: this is no verdict on the whole"))
         return lines + [("note", note) for note in self.notes]
+
+    def _reasons(self, kind: str, outcome: Outcome) -> dict[str, int]:
+        """Why rules came to ``outcome``, and how many each reason holds for."""
+        pairs = {
+            (name, reason) for name, entries in self.left.items() for each, reason in entries if each == outcome.value
+        }
+        pairs |= {(check.rule, check.message) for check in self.outcomes if check.outcome is outcome}
+        return dict(Counter(reason for name, reason in pairs if self.rules[name]["kind"] == kind))
 
     def _verdict(self, judged: list[dict[str, Any]]) -> str:
         failed = [each for each in judged if each["outcome"] == "failed"]
@@ -322,8 +329,16 @@ class Report:
         return {"red": True} if bad else {"green": True}
 
 
-def _is_about(rule: str, described: dict[str, Any], capability: str) -> bool:
-    return rule.split(".")[1] == capability or capability in described["needs"]
+def _counted(reasons: dict[str, int]) -> list[str]:
+    return [
+        reason + (f" ({number} rule{'s' if number > 1 else ''})" if number else "")
+        for reason, number in sorted(reasons.items())
+    ]
+
+
+def _offered(findings: Findings, capability: str) -> str:
+    reason = findings.why_absent(capability)
+    return "offered" if reason is None else f"absent: {reason}"
 
 
 def _finding(message: str, name: str) -> str:

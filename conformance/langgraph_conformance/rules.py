@@ -56,14 +56,19 @@ class Rule:
 
     def unmet_version(self) -> str | None:
         """The requirement in ``since`` if what is installed does not meet it, else None."""
-        if not self.since:
-            return None
-        requirement = Requirement(self.since)
-        try:
-            installed = version(requirement.name)
-        except PackageNotFoundError:
-            return self.since
-        return None if requirement.specifier.contains(installed, prereleases=True) else self.since
+        return unmet(self.since)
+
+
+def unmet(since: str) -> str | None:
+    """A requirement such as ``langgraph-checkpoint>=4.1`` if what is installed does not meet it, else None."""
+    if not since:
+        return None
+    requirement = Requirement(since)
+    try:
+        installed = version(requirement.name)
+    except PackageNotFoundError:
+        return since
+    return None if requirement.specifier.contains(installed, prereleases=True) else since
 
 
 def rule(

@@ -15,15 +15,16 @@ from .target import Target
 MOST_CALLS = 40
 """A longer script shows less than the command that runs the check again."""
 MOST_LINES = 120
+WIDTH = 100
+"""Characters in a line."""
 
 
-def script_of(target: Target, calls: Sequence[Call], mode: str, note: str) -> str | None:
+def script_of(target: Target, calls: Sequence[Call], note: str) -> str | None:
     """The calls as a script, or None when it would be too long to read.
 
     Args:
         target: where the backend came from.
         calls: what the check called, in order.
-        mode: ``sync`` or ``async``.
         note: what the last line should have shown.
     """
     if not calls or len(calls) > MOST_CALLS:
@@ -44,7 +45,7 @@ def script_of(target: Target, calls: Sequence[Call], mode: str, note: str) -> st
     if asynchronous:
         imports.add("import asyncio")
         lines = ["async def main():", *(_indented(line, 1) for line in lines), "", "asyncio.run(main())"]
-    text = "\n".join([*sorted(imports), "", *lines])
+    text = "\n".join([*sorted(imports, key=lambda line: (line.startswith("from"), line)), "", *lines])
     return text if text.count("\n") <= MOST_LINES else None
 
 
@@ -63,6 +64,8 @@ def _line(kind: str, call: Call, asynchronous: bool, last: bool, imports: set[st
     arguments = [source_of(value, imports) for value in call.arguments]
     arguments += [f"{name}={source_of(value, imports)}" for name, value in call.keywords.items()]
     text = f"{kind}.{call.method}({', '.join(arguments)})"
+    if "\n" in text or len(text) > WIDTH:
+        text = "\n".join([f"{kind}.{call.method}(", *(_indented(f"{each},", 1) for each in arguments), ")"])
     if call.method == "list":
         text = f"list({text})"
     elif call.method == "alist":
@@ -104,7 +107,7 @@ def _opening(target: Target, asynchronous: bool, imports: set[str]) -> tuple[lis
 def source_of(value: Any, imports: set[str]) -> str:
     """``value`` as Python source; the modules that it needs are added to ``imports``."""
     _import_types(value, imports, set())
-    return pprint.pformat(value, width=100, compact=True, sort_dicts=False)
+    return pprint.pformat(value, width=WIDTH, compact=True, sort_dicts=False)
 
 
 def _import_types(value: Any, imports: set[str], seen: set[int]) -> None:
@@ -121,7 +124,7 @@ def _import_types(value: Any, imports: set[str], seen: set[int]) -> None:
     for member in members:
         _import_types(member, imports, seen)
     kind = type(value)
-    if kind.__module__ in ("datetime", "decimal", "uuid", "pathlib", "re", "ipaddress", "collections", "zoneinfo"):
-        imports.add(f"import {kind.__module__}" if kind.__module__ == "datetime" else f"from {kind.__module__} import *")
+    if kind.__module__ == "datetime":  # whose repr names the module
+        imports.add("import datetime")
     elif kind.__module__ != "builtins" and not isinstance(value, enum.Enum):
         imports.add(f"from {kind.__module__} import {kind.__qualname__.split('.')[0]}")

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.store.base import BaseStore
 
-from .capabilities import (
-    MODES,
-    SAVER_CAPABILITIES,
-    Findings,
-    ModeFindings,
-    SaverProbe,
-    compare,
-    declared,
-)
-from .drive import Drive, Hangs, SaverDrive
+from .capabilities import CAPABILITIES, MODES, Findings, ModeFindings, compare, declared
+from .configurations import PLAIN, Configuration
+from .drive import Drive, Hangs, SaverDrive, StoreDrive
 from .errors import Blocked, Broken, TargetError, TimedOut
+from .probes import Probe, SaverProbe, StoreProbe
 from .report import Outcome, Report, RuleOutcome
 from .rules import Level, Rule, rule_of
 from .script import script_of
@@ -29,7 +25,12 @@ from .target import Opened, Target, parse
 from .watchdog import limit
 
 SUITE = Path(__file__).parent / "suite"
-FOLDERS = {"saver": ("saver", "graph")}
+FOLDERS = {"saver": ("saver", "graph"), "store": ("store",)}
+KINDS: dict[str, tuple[type, type[Drive], type[Probe]]] = {
+    "saver": (BaseCheckpointSaver, SaverDrive, SaverProbe),
+    "store": (BaseStore, StoreDrive, StoreProbe),
+}
+"""Per kind of backend: its base class, its drive, and who tries the first steps."""
 NO_MODE = "none"
 
 
@@ -37,14 +38,15 @@ class Subject:
     """The backend under test: its target, what it offers, and its open instances.
 
     Args:
-        kind: ``saver``.
+        kind: ``saver`` or ``store``.
         text: what the user gave.
         seconds: a check's limit.
     """
 
     def __init__(self, kind: str, text: str, seconds: float) -> None:
         self.kind, self.seconds = kind, seconds
-        self.target = Target(parse(kind, text), BaseCheckpointSaver, seconds)
+        base, self._drive_class, self._probe_class = KINDS[kind]
+        self.target = Target(parse(kind, text), base, seconds)
         self.hangs = Hangs()
         self.findings = Findings()
         self._opened: dict[str, Opened] = {}
@@ -54,42 +56,45 @@ class Subject:
         """Find out what the backend offers.
 
         Raises:
-            TargetError: it cannot be opened.
+            TargetError: it cannot be opened, or offers neither drive.
         """
-        self.findings = SaverProbe(self.target, self.hangs, self.seconds).find()
+        self.findings = self._probe_class(self.target, self.hangs, self.seconds).find()
+        if not self.findings.modes:
+            reasons = "; ".join(self.findings.absent[mode] for mode in MODES)
+            raise TargetError(f"{self.target.spec.option}={self.target.spec}: there is nothing to test: {reasons}")
 
-    def drive(self, mode: str, instance: str | None = None) -> SaverDrive:
-        """The drive ``mode`` over an open instance; ``parity`` as ``instance`` names the one that takes both drives."""
+    def drive(self, mode: str, instance: str | None = None, configuration: Configuration = PLAIN) -> Any:
+        """The drive ``mode`` over an open instance.
+
+        Args:
+            mode: ``sync`` or ``async``.
+            instance: ``parity`` for the one that takes both drives; each drive has its own when left out.
+            configuration: how a store is configured.
+        """
         instance = instance or mode
-        key = f"{instance}/{mode}"
-        drive = self._drives.get(key)
-        if drive is None or drive.broken:
-            if drive is not None and drive.broken:
-                self._throw_away(instance)
-            drive = SaverDrive(self._instance(instance), mode, self.hangs, self._missing(mode))
-            self._drives[key] = drive
-        return drive  # type: ignore[return-value]
+        owner = f"{configuration.name}/{instance}"
+        key = f"{owner}/{mode}"
+        if key in self._drives and self._drives[key].broken:
+            self._throw_away(owner)
+        if key not in self._drives:
+            if owner not in self._opened:
+                self._opened[owner] = self.target.open(instance, settings=configuration.settings)
+            missing = self.findings.modes.get(mode, ModeFindings()).missing
+            self._drives[key] = self._drive_class(self._opened[owner], mode, self.hangs, missing)
+        return self._drives[key]
 
-    def _missing(self, mode: str) -> set[str]:
-        return self.findings.modes.get(mode, ModeFindings()).missing
-
-    def _instance(self, instance: str) -> Opened:
-        if instance not in self._opened:
-            self._opened[instance] = self.target.open(instance)
-        return self._opened[instance]
-
-    def _throw_away(self, instance: str) -> None:
-        # not closed: closing an instance that hangs would hang
-        self._opened.pop(instance, None)
-        for key in [key for key in self._drives if key.startswith(f"{instance}/")]:
+    def _throw_away(self, owner: str) -> None:
+        self._opened.pop(owner).abandon()
+        for key in [key for key in self._drives if key.startswith(f"{owner}/")]:
             del self._drives[key]
 
     def close(self) -> list[str]:
         """Close what is open; gives what went wrong, in words."""
-        broken = {key.split("/")[0] for key, drive in self._drives.items() if drive.broken}
+        broken = {key.rpartition("/")[0] for key, drive in self._drives.items() if drive.broken}
         errors = []
-        for instance, opened in self._opened.items():
-            if instance in broken:
+        for owner, opened in self._opened.items():
+            if owner in broken:
+                opened.abandon()
                 continue
             try:
                 with limit(self.seconds):
@@ -140,29 +145,19 @@ class ConformanceSession:
         self.seconds: float = config.getoption("conformance_timeout")
         self.report = Report()
         self._narrowed = False
+        self._explained_rules: set[str] = set()
         self._begin()
 
     def _begin(self) -> None:
-        worker = getattr(self.config, "workerinput", None)
-        if worker is not None and "conformance" in worker:
-            for kind, subject in self.subjects.items():
-                found = worker["conformance"][kind]
-                subject.findings = Findings(
-                    {mode: ModeFindings(each["smoke"], set(each["missing"])) for mode, each in found["modes"].items()},
-                    dict(found["absent"]),
-                    found["close_error"],
-                )
-        else:
-            for subject in self.subjects.values():
-                subject.look()
-                compare(subject.findings, declared(self.config.rootpath, SAVER_CAPABILITIES), SAVER_CAPABILITIES)
+        found = getattr(self.config, "workerinput", {}).get("conformance")
+        said = declared(self.config.rootpath)
         for kind, subject in self.subjects.items():
+            if found is not None:
+                subject.findings = Findings.from_json(found[kind])
+            else:
+                subject.look()
+                compare(subject.findings, said, CAPABILITIES[kind])
             self.report.describe(kind, subject.target, subject.findings)
-            if not subject.findings.modes:
-                raise TargetError(
-                    f"{subject.target.spec.option}={subject.target.spec}: neither put and get_tuple nor aput and "
-                    "aget_tuple are implemented: there is nothing to test"
-                )
 
     def choose_arguments(self) -> None:
         """Make pytest collect the suite, and the paths that the user gave, where some were given."""
@@ -182,6 +177,10 @@ class ConformanceSession:
         path, colons, rest = argument.partition("::")
         if (self.config.invocation_params.dir / path).exists() or not (SUITE / path).exists():
             return None
+        folder = Path(path).parts[:1]
+        for kind, folders in FOLDERS.items():
+            if folder and folder[0] in folders and kind not in self.subjects:
+                raise TargetError(f"{argument} is a part of the suite for a {kind}: give --{kind}=module:object, too")
         return f"{SUITE / path}{colons}{rest}"
 
     # -- collection
@@ -199,23 +198,21 @@ class ConformanceSession:
     @pytest.hookimpl(tryfirst=True)
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         rule = rule_of(metafunc.function)
-        if rule is None or "saver" not in metafunc.fixturenames or "parity" in metafunc.fixturenames:
+        kind = kind_of(rule) if rule else ""
+        if rule is None or kind not in metafunc.fixturenames:
             return
         modes = [mode for mode in MODES if self._why_not(rule, mode) is None]
-        metafunc.parametrize("saver", modes or [NO_MODE], ids=modes or [NO_MODE], indirect=True)
+        metafunc.parametrize(kind, modes or [NO_MODE], ids=modes or [NO_MODE], indirect=True)
 
     def _why_not(self, rule: Rule, mode: str | None = None) -> str | None:
         """Why ``rule`` cannot be tried (in the drive ``mode``), or None."""
         if unmet := rule.unmet_version():
             return f"holds for {unmet}"
-        findings = self.subjects["saver"].findings
-        if mode is not None and mode not in findings.modes:
-            return findings.absent[mode]
-        for need in rule.needs:
-            if need in findings.absent:
-                return f"{need}: {findings.absent[need]}"
-            if mode is not None and f"{need}[{mode}]" in findings.absent:
-                return f"{need}: {findings.absent[f'{need}[{mode}]']}"
+        findings = self.subjects[kind_of(rule)].findings
+        for need in [mode, *rule.needs] if mode else rule.needs:
+            reason = findings.why_absent(need, mode)
+            if reason:
+                return f"{need}: {reason}"
         return None
 
     @pytest.hookimpl(tryfirst=True)
@@ -226,7 +223,7 @@ class ConformanceSession:
             if rule is None:
                 kept.append(item)
                 continue
-            self.report.know(rule)
+            self.report.know(rule, kind_of(rule))
             item.add_marker(pytest.mark.filterwarnings("default"))  # a warning is no broken rule
             left = self._left(item, rule)
             if left is None:
@@ -240,9 +237,9 @@ class ConformanceSession:
         reason = self._why_not(rule, None if mode == NO_MODE else mode)
         if mode == NO_MODE or reason is not None:
             return Left(rule, Outcome.NOT_TESTED, reason or self._why_in_no_mode(rule))
-        if rule.id.startswith("saver.smoke."):
+        if ".smoke." in rule.id:
             return None
-        smokes = self.subjects["saver"].findings.modes
+        smokes = self.subjects[kind_of(rule)].findings.modes
         for each in [mode] if mode else list(smokes):
             if smokes[each].smoke is not None:
                 return Left(rule, Outcome.BLOCKED, f"the first steps failed in the {each} drive")
@@ -259,21 +256,21 @@ class ConformanceSession:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, object, object]:
-        return (yield from self._limited(item))
+        with self._limit(item):
+            return (yield)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
-        return (yield from self._limited(item))
+        with self._limit(item):
+            return (yield)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, object, object]:
-        return (yield from self._limited(item))
+        with self._limit(item):
+            return (yield)
 
-    def _limited(self, item: pytest.Item) -> Iterator[Any]:
-        if rule_of(getattr(item, "function", None)) is None:
-            return (yield)
-        with limit(self.seconds):
-            return (yield)
+    def _limit(self, item: pytest.Item) -> AbstractContextManager[None]:
+        return nullcontext() if rule_of(getattr(item, "function", None)) is None else limit(self.seconds)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -289,9 +286,7 @@ class ConformanceSession:
         self._mark(report, item, rule, outcome, message)
         return report
 
-    def _mark(
-        self, report: pytest.TestReport, item: pytest.Item, rule: Rule, outcome: Outcome, message: str
-    ) -> None:
+    def _mark(self, report: pytest.TestReport, item: pytest.Item, rule: Rule, outcome: Outcome, message: str) -> None:
         mode = mode_of(item) or "both"
         report.user_properties += [("rule", rule.id), ("level", rule.level.value), ("outcome", outcome.value)]
         entry = RuleOutcome(rule.id, outcome, mode, report.duration, message)
@@ -313,7 +308,7 @@ class ConformanceSession:
                 return Outcome.QUIRK, str(item.stash.get(OBSERVED, "nothing was observed"))
             return Outcome.PASSED, ""
         error = raised.value
-        redact = self.subjects["saver"].target.redact
+        redact = self.subjects[kind_of(rule)].target.redact
         if isinstance(error, Blocked):
             return Outcome.BLOCKED, redact(str(error))
         if isinstance(error, TargetError):
@@ -327,19 +322,21 @@ class ConformanceSession:
 
     def _explained(self, rule: Rule, error: BaseException, item: pytest.Item) -> str:
         mode = mode_of(item)
-        subject = self.subjects["saver"]
+        subject = self.subjects[kind_of(rule)]
         calls = item.stash.get(CALLS, [])
         found = _in_words(error, [call.method for call in calls if call.outcome == "hung"])
         lines = [f"{rule.level.value} {rule.id}" + (f" [{mode}]" if mode else ""), f"  {rule.sentence}", ""]
         lines += [f"  {line}" for line in found.splitlines()]
         if not isinstance(error, (Broken, TimedOut)):
             lines += ["", *(f"  {line}" for line in _backend_frames(error))]
-        if rule.why:
-            lines += ["", "  Why it matters:", *(f"  {line}" for line in rule.why.splitlines())]
-        lines += ["", f"  Source: {rule.source}"]
-        script = script_of(subject.target, calls, mode or "sync", found.splitlines()[0])
-        if script:
-            lines += ["", "  Without pytest:", *(f"    {line}" for line in script.splitlines())]
+        if rule.id not in self._explained_rules:
+            self._explained_rules.add(rule.id)
+            if rule.why:
+                lines += ["", "  Why it matters:", *(f"  {line}" for line in rule.why.splitlines())]
+            lines += ["", f"  Source: {rule.source}"]
+            script = script_of(subject.target, calls, found.splitlines()[0])
+            if script:
+                lines += ["", "  Without pytest:", *(f"    {line}" for line in script.splitlines())]
         lines += ["", f"  Again: pytest {subject.target.spec.option}='{subject.target.spec}' '{item.nodeid}'"]
         return "\n".join(line.rstrip() for line in lines)
 
@@ -374,17 +371,7 @@ class ConformanceSession:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        node.workerinput["conformance"] = {
-            kind: {
-                "modes": {
-                    mode: {"smoke": each.smoke, "missing": sorted(each.missing)}
-                    for mode, each in subject.findings.modes.items()
-                },
-                "absent": subject.findings.absent,
-                "close_error": subject.findings.close_error,
-            }
-            for kind, subject in self.subjects.items()
-        }
+        node.workerinput["conformance"] = {kind: each.findings.as_json() for kind, each in self.subjects.items()}
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -420,8 +407,14 @@ OBSERVED: pytest.StashKey[str] = pytest.StashKey()
 def mode_of(item: pytest.Item) -> str | None:
     """The drive that a check runs through, None for one that needs no particular drive."""
     callspec = getattr(item, "callspec", None)
-    mode = callspec.params.get("saver") if callspec is not None else None
+    params = callspec.params if callspec is not None else {}
+    mode = params.get("saver", params.get("store"))
     return str(mode) if mode is not None else None
+
+
+def kind_of(rule: Rule) -> str:
+    """``saver`` or ``store``: what a rule is about. Graph runs are about the saver."""
+    return "store" if rule.id.startswith("store.") else "saver"
 
 
 def _in_words(error: BaseException, hung: list[str] = []) -> str:  # noqa: B006 - never changed
@@ -438,7 +431,10 @@ def _backend_frames(error: BaseException, most: int = 3) -> list[str]:
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith(here) and "/asyncio/" not in frame.filename and "/anyio/" not in frame.filename
-        and "/pluggy/" not in frame.filename and "/_pytest/" not in frame.filename
+        if not frame.filename.startswith(here)
+        and "/asyncio/" not in frame.filename
+        and "/anyio/" not in frame.filename
+        and "/pluggy/" not in frame.filename
+        and "/_pytest/" not in frame.filename
     ]
     return [f"{frame.filename}:{frame.lineno}: in {frame.name}: {frame.line}" for frame in frames[-most:]]

@@ -111,7 +111,7 @@ def parse(kind: str, text: str) -> Spec:
     if not isinstance(function, ast.Name):
         raise TargetError(
             f"{option}: what stands after {module}: is neither a name, nor names joined by dots, nor one call of them "
-            f"with literals: expected for example {EXAMPLES[kind]} or {EXAMPLES[kind]}.from_conn_string(\"…\")"
+            f'with literals: expected for example {EXAMPLES[kind]} or {EXAMPLES[kind]}.from_conn_string("…")'
         )
     path.append(function.id)
     arguments: list[Any] = []
@@ -150,6 +150,11 @@ class Opened:
     def close(self) -> None:
         """Leave the backend's context managers and end its loop; raises what they raise."""
         self._close()
+
+    def abandon(self) -> None:
+        """Leave a backend that hangs as it is: closing it would hang, too."""
+        if self.loop is not None:
+            self.loop.abandon()
 
 
 class Target:
@@ -243,9 +248,9 @@ class Target:
                 and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
             ]
             name = self.spec.path[-1]
-            given = "these arguments do not fit" if self.spec.call else f"needs arguments ({', '.join(needed)})"
+            given = "does not take these arguments" if self.spec.call else f"needs arguments ({', '.join(needed)})"
             raise self._fail(
-                f"{name} {given}: {error}; give them as literals, such as {name}(\"…\"), or name a function without "
+                f'{name} {given}: {error}; give them as literals, such as {name}("…"), or name a function without '
                 f"arguments that opens the {self.spec.kind}"
             ) from error
 
@@ -258,7 +263,7 @@ class Target:
             parameters = inspect.signature(function).parameters.values()
         except (TypeError, ValueError):
             return False
-        return any(parameter.name == name and parameter.kind is not parameter.POSITIONAL_ONLY for parameter in parameters)
+        return any(each.name == name and each.kind is not each.POSITIONAL_ONLY for each in parameters)
 
     def open(self, mode: str, *, settings: Mapping[str, Any] | None = None) -> Opened:
         """Open the target.
@@ -492,7 +497,7 @@ def _is_openable(made: Any) -> bool:
 
 
 @contextmanager
-def _of_generator(generator: Generator[Any, None, None]) -> Iterator[Any]:
+def _of_generator(generator: Generator[Any, Any, Any]) -> Iterator[Any]:
     yield next(generator)
     next(generator, None)
 

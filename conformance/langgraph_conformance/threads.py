@@ -143,9 +143,7 @@ class Thread:
         returned = self.saver.put(
             config, copy.deepcopy(dict(made.checkpoint)), copy.deepcopy(dict(made.metadata)), dict(made.new_versions)
         )
-        return Stored(
-            made.thread_id, made.ns, made.checkpoint, made.metadata, made.parent, made.new_versions, returned
-        )
+        return Stored(made.thread_id, made.ns, made.checkpoint, made.metadata, made.parent, made.new_versions, returned)
 
     def put(self, values: Mapping[str, Any] | None = None, **settings: Any) -> Stored:
         """Make a checkpoint (see ``make`` for the settings) and put it."""
@@ -245,3 +243,13 @@ def as_read(found: CheckpointTuple) -> dict[str, Any]:
         "metadata": dict(found.metadata),
         "parent": address_of(found.parent_config),
     }
+
+
+def contents_of(tuples: Iterable[CheckpointTuple]) -> dict[tuple[Any, Any], dict[str, Any]]:
+    """All that tuples hold but the thread's id, by namespace and checkpoint id: to compare threads or moments."""
+    contents = {}
+    for found in tuples:
+        read = {**as_read(found), "pending_writes": writes_of(found)}
+        address, parent = read.pop("address"), read["parent"]
+        contents[address[1:]] = {**read, "parent": parent and parent[1:]}
+    return contents

@@ -1,0 +1,1 @@
+"""Rules for stores, one module per operation."""
