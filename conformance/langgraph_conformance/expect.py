@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, time
+from decimal import Decimal
 from typing import Any, TypeVar
+
+from pydantic import BaseModel
 
 from .errors import Broken
 
@@ -101,7 +106,26 @@ def difference(expected: object, actual: object, path: str = "") -> list[str]:
         return (
             [] if repr(expected) == repr(actual) else [f"{here}: expected {shown(expected)}, came back {shown(actual)}"]
         )
-    return [] if expected == actual else [f"{here}: expected {shown(expected)}, came back {shown(actual)}"]
+    if isinstance(expected, deque) and isinstance(actual, deque):
+        return difference(list(expected), list(actual), path)
+    if isinstance(expected, BaseModel) and isinstance(actual, BaseModel):
+        return difference(_fields(expected), _fields(actual), path)
+    if not _equal(expected, actual):
+        return [f"{here}: expected {shown(expected)}, came back {shown(actual)}"]
+    return []
+
+
+def _equal(expected: object, actual: object) -> bool:
+    if isinstance(expected, (datetime, time)) and isinstance(actual, (datetime, time)):
+        # aware times of one instant are equal, whatever their offsets
+        return expected == actual and expected.utcoffset() == actual.utcoffset()
+    if isinstance(expected, Decimal) and isinstance(actual, Decimal):
+        return str(expected) == str(actual)  # 1.10 is not 1.1, and NaN is NaN
+    return bool(expected == actual)
+
+
+def _fields(model: BaseModel) -> dict[str, object]:
+    return {**vars(model), **(model.__pydantic_extra__ or {})}
 
 
 def _has_nan(array: Any) -> bool:
