@@ -1,0 +1,1 @@
+"""Faulty backends: each has one fault, which the suite must catch."""

@@ -1,0 +1,5612 @@
+"""Faulty savers: each is a ReferenceSaver with one fault that a saver over a real backend has had or could have.
+
+The name of a faulty saver is the name of its class, so `tests.faulty.savers:TheName` is a target for the suite. The
+docstring's first paragraph is the fault, the second says in which kind of backend it was seen or is at home.
+
+Classes of the group `durability` are providers (`open()`, `reopen()`): their faults show only when the same storage is
+opened again. Everything else is a saver class that is called without arguments.
+
+Reads are hooked where a row becomes a tuple, so a fault shows in `get_tuple` and `list` alike, sync and async, unless
+it is meant for one path only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import dataclasses
+import decimal
+import fnmatch
+import json
+import math
+import posixpath
+import re
+import sqlite3
+import threading
+import time
+import unicodedata
+import uuid
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import date, datetime, timezone
+from enum import Enum
+from itertools import count, islice
+from types import TracebackType
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
+
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+    empty_checkpoint,
+)
+from langgraph.checkpoint.serde import types as serde_types
+from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.serde.types import ERROR, INTERRUPT, RESUME
+from langgraph.types import Interrupt, Send
+from langgraph_reference import ReferenceSaver
+from langgraph_reference.saver import EMPTY, StoredCheckpoint, StoredWrite, StoredWrites, Typed, Version, _config, _Row
+
+HANG = 600.0
+"""Seconds for which a call that never returns keeps a thread busy: longer than any watchdog, shorter than forever."""
+
+OFFICIAL = "judged FULL by langgraph-checkpoint-conformance 0.0.2"
+"""The group of the savers that the official suite calls fully conformant."""
+
+Writes = Sequence[tuple[str, Any]]
+History = Mapping[str, Any]
+Saver = TypeVar("Saver", bound=type)
+
+
+@dataclass(frozen=True)
+class FaultySaver:
+    """A saver that has one fault.
+
+    Attributes:
+        name: of the class, which is also its name in this module.
+        factory: gives the saver; in the group `durability` a provider that has `open()` and `reopen()`.
+        group: the operation or property that is broken.
+        source: where the fault was reported, or `own reading`.
+        fault: what is wrong, in one sentence.
+        caught_by: ids of the rules that must catch it.
+    """
+
+    name: str
+    factory: Callable[[], Any]
+    group: str
+    source: str
+    fault: str
+    caught_by: tuple[str, ...] = ()
+
+
+FAULTY: dict[str, FaultySaver] = {}
+
+
+def faulty(group: str, source: str = "own reading") -> Callable[[Saver], Saver]:
+    """Register a class as a faulty saver; its docstring's first paragraph is the fault."""
+
+    def register(factory: Saver) -> Saver:
+        name = factory.__name__
+        assert name not in FAULTY, f"two faults are called {name}"
+        assert factory.__doc__, f"{name} does not say what its fault is"
+        fault = " ".join(factory.__doc__.split("\n\n")[0].split())
+        FAULTY[name] = FaultySaver(name, factory, group, source, fault)
+        return factory
+
+    return register
+
+
+# --- how faults are made ---
+
+
+class Put(NamedTuple):
+    """The arguments of `put`."""
+
+    config: RunnableConfig
+    checkpoint: Checkpoint
+    metadata: CheckpointMetadata
+    new_versions: ChannelVersions
+
+
+class Batch(NamedTuple):
+    """The arguments of `put_writes`."""
+
+    config: RunnableConfig
+    writes: Writes
+    task_id: str
+    task_path: str = ""
+
+
+class Query(NamedTuple):
+    """The arguments of `list`."""
+
+    config: RunnableConfig | None
+    filter: dict[str, Any] | None = None
+    before: RunnableConfig | None = None
+    limit: int | None = None
+
+
+class Hooked(ReferenceSaver):
+    """A ReferenceSaver with a hook at each place where a fault can sit; as it stands, it has none."""
+
+    def __init__(self, *, serde: SerializerProtocol | None = None) -> None:
+        super().__init__(serde=serde)
+        # What a fault remembers beside the tables. Clones share it, as they share those.
+        self.memory: dict[Any, Any] = {}
+
+    def around(self, method: str) -> AbstractContextManager[None]:
+        """Surrounds each call of a method; of `list`, the moment before its first item is searched."""
+        return nullcontext()
+
+    def putting(self, call: Put) -> Put:
+        return call
+
+    def storing(self, call: Put) -> RunnableConfig:
+        return super().put(*call)
+
+    def writing(self, call: Batch) -> Batch:
+        return call
+
+    def asking(self, query: Query) -> Query:
+        return query
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        return found
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        """Each tuple that is read, whichever way."""
+        return found
+
+    def search(self, query: Query) -> Iterator[CheckpointTuple]:
+        """What a list without a fault finds."""
+        return super().list(query.config, filter=query.filter, before=query.before, limit=query.limit)
+
+    def stored(self, config: RunnableConfig, checkpoint_id: str) -> StoredCheckpoint | None:
+        thread_id, ns = place_of(config)
+        return self.storage.get(thread_id, {}).get(ns, {}).get(checkpoint_id)
+
+    def versions_at(self, thread_id: str, ns: str, checkpoint_id: str | None) -> ChannelVersions:
+        stored = self.storage.get(thread_id, {}).get(ns, {}).get(checkpoint_id or "")
+        versions: ChannelVersions = self.serde.loads_typed(stored[0])["channel_versions"] if stored else {}
+        return versions
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        with self.around("put"):
+            return self.storing(self.putting(Put(config, checkpoint, metadata, new_versions)))
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        with self.around("put_writes"):
+            super().put_writes(*self.writing(Batch(config, writes, task_id, task_path)))
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        with self.around("get_tuple"):
+            return super().get_tuple(config)
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        with self.around("list"):
+            query = self.asking(Query(config, filter, before, limit))
+        yield from self.listing(query, self.search(query))
+
+    def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> History:
+        with self.around("get_delta_channel_history"):
+            return super().get_delta_channel_history(config=config, channels=channels)
+
+    def delete_thread(self, thread_id: str) -> None:
+        with self.around("delete_thread"):
+            super().delete_thread(thread_id)
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        with self.around("delete_for_runs"):
+            super().delete_for_runs(run_ids)
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        with self.around("copy_thread"):
+            super().copy_thread(source_thread_id, target_thread_id)
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        with self.around("prune"):
+            super().prune(thread_ids, strategy=strategy)
+
+    def _tuple(self, row: _Row) -> CheckpointTuple:
+        return self.seen(super()._tuple(row))
+
+
+def place_of(config: RunnableConfig) -> tuple[str, str]:
+    """Thread id and namespace of a config."""
+    configurable = config["configurable"]
+    return configurable["thread_id"], configurable.get("checkpoint_ns") or ""
+
+
+def id_of(config: RunnableConfig | None) -> str | None:
+    """Checkpoint id of a config, None when it has none."""
+    return (config.get("configurable", {}).get("checkpoint_id") or None) if config else None
+
+
+def row_of(config: RunnableConfig, checkpoint_id: str | None = None) -> tuple[str, str, str]:
+    """Thread id, namespace and checkpoint id: of a config, or of another checkpoint beside it."""
+    return (*place_of(config), checkpoint_id or id_of(config) or "")
+
+
+def changed(config: RunnableConfig, **changes: Any) -> RunnableConfig:
+    """A config with other configurable keys."""
+    return cast(RunnableConfig, {**config, "configurable": {**config["configurable"], **changes}})
+
+
+def without(config: RunnableConfig, *keys: str) -> RunnableConfig:
+    """A config without some configurable keys."""
+    kept = {key: value for key, value in config["configurable"].items() if key not in keys}
+    return cast(RunnableConfig, {**config, "configurable": kept})
+
+
+def edited(checkpoint: Any, **fields: Any) -> Any:
+    """A checkpoint with other fields."""
+    return {**checkpoint, **fields}
+
+
+def with_values(found: CheckpointTuple, values: Mapping[str, Any]) -> CheckpointTuple:
+    """A tuple with other channel values."""
+    return found._replace(checkpoint=edited(found.checkpoint, channel_values=dict(values)))
+
+
+def with_metadata(found: CheckpointTuple, metadata: Mapping[str, Any]) -> CheckpointTuple:
+    """A tuple with other metadata."""
+    return found._replace(metadata=cast(CheckpointMetadata, dict(metadata)))
+
+
+def converted(value: Any, convert: Callable[[Any], Any]) -> Any:
+    """A value with each of its parts replaced by what `convert` makes of it."""
+    value = convert(value)
+    if type(value) is dict:
+        return {key: converted(member, convert) for key, member in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(converted(member, convert) for member in value)
+    return value
+
+
+def as_class(saver: ReferenceSaver, other: type[ReferenceSaver]) -> ReferenceSaver:
+    """A clone that shares all with a saver and has the methods of another class."""
+    clone: Any = copy.copy(saver)
+    clone.__class__ = other
+    return cast(ReferenceSaver, clone)
+
+
+def hang() -> None:
+    """What a deadlock looks like from outside."""
+    threading.Event().wait(HANG)
+    raise TimeoutError("hung")
+
+
+def like(pattern: str, text: str) -> bool:
+    """SQL's LIKE."""
+    regex = "".join({"%": ".*", "_": "."}.get(character, re.escape(character)) for character in pattern)
+    return re.fullmatch(regex, text, re.DOTALL) is not None
+
+
+class Converting(Hooked):
+    """Values change their type on the way through the backend, in channels and writes."""
+
+    channels = True
+    writes_too = True
+
+    def convert(self, value: Any) -> Any:
+        raise NotImplementedError
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        if self.channels:
+            values = found.checkpoint["channel_values"]
+            found = with_values(found, {ch: converted(value, self.convert) for ch, value in values.items()})
+        if self.writes_too:
+            writes = [(task, ch, converted(value, self.convert)) for task, ch, value in found.pending_writes or ()]
+            found = found._replace(pending_writes=writes)
+        return found
+
+
+class Alike(Hooked):
+    """Ids that have the same key are one, under the spelling that came first; a single id is not changed by it."""
+
+    def thread_key(self, thread_id: str) -> Any:
+        return thread_id
+
+    def ns_key(self, ns: str) -> Any:
+        return ns
+
+    def pair_key(self, thread_id: str, ns: str) -> Any:
+        return thread_id, ns
+
+    def _first(self, key: Any, spelling: Any, new: bool) -> Any:
+        return self.memory.setdefault(key, spelling) if new else self.memory.get(key, spelling)
+
+    def _thread(self, thread_id: str, new: bool = False) -> str:
+        return cast(str, self._first(("thread", self.thread_key(thread_id)), thread_id, new))
+
+    def _found(self, config: RunnableConfig, new: bool = False) -> RunnableConfig:
+        thread_id = self._thread(config["configurable"]["thread_id"], new)
+        ns = config["configurable"].get("checkpoint_ns")
+        if ns is None:
+            return changed(config, thread_id=thread_id)
+        ns = self._first(("ns", thread_id, self.ns_key(ns)), ns, new)
+        thread_id, ns = self._first(("pair", self.pair_key(thread_id, ns)), (thread_id, ns), new)
+        return changed(config, thread_id=thread_id, checkpoint_ns=ns)
+
+    def storing(self, call: Put) -> RunnableConfig:
+        returned = super().storing(call._replace(config=self._found(call.config, True)))
+        thread_id, ns = place_of(call.config)
+        return changed(returned, thread_id=thread_id, checkpoint_ns=ns)
+
+    def writing(self, call: Batch) -> Batch:
+        return call._replace(config=self._found(call.config, True))
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        return super().get_tuple(self._found(config))
+
+    def asking(self, query: Query) -> Query:
+        return query._replace(config=self._found(query.config)) if query.config else query
+
+    def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> History:
+        return super().get_delta_channel_history(config=self._found(config), channels=channels)
+
+    def delete_thread(self, thread_id: str) -> None:
+        found = self._thread(thread_id)
+        super().delete_thread(found)
+        for key, first in list(self.memory.items()):
+            owner = {"thread": first, "ns": key[1], "pair": first[0]}[key[0]]
+            if owner == found:
+                del self.memory[key]
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(self._thread(source_thread_id), self._thread(target_thread_id, True))
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        ids = thread_ids if isinstance(thread_ids, str) else [self._thread(thread_id) for thread_id in thread_ids]
+        super().prune(ids, strategy=strategy)
+
+
+class JoinedValueKey(Hooked):
+    """Values whose joined keys are equal are one: the later one."""
+
+    def joined(self, thread_id: str, ns: str, channel: str, version: Version) -> Any:
+        raise NotImplementedError
+
+    def storing(self, call: Put) -> RunnableConfig:
+        returned = super().storing(call)
+        for channel, version in call.new_versions.items():
+            key = (*place_of(call.config), channel, version)
+            self.memory[self.joined(*key)] = key
+        return returned
+
+    def _blobs_at(self, thread_id: str, ns: str, places: Mapping[str, Version]) -> dict[str, Typed]:
+        found = super()._blobs_at(thread_id, ns, places)
+        for channel, version in places.items():
+            key = self.memory.get(self.joined(thread_id, ns, channel, version))
+            if key in self.blobs:
+                found[channel] = self.blobs[key]
+        return {channel: blob for channel, blob in found.items() if blob != EMPTY}
+
+
+class KeyedWrites(Hooked):
+    """Writes of one checkpoint whose keys are equal are one."""
+
+    replaces = False
+    """Whether the later one stays, instead of the first."""
+
+    def key(self, task_id: str, idx: int, row: StoredWrite) -> Any:
+        raise NotImplementedError
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        with self._lock:
+            key = row_of(config)
+            before = dict(self.writes.get(key, {}))
+            super().put_writes(config, writes, task_id, task_path)
+            kept: dict[Any, tuple[tuple[str, int], StoredWrite]] = {}
+            rows = self.writes.get(key, {})
+            for place, row in (before | rows).items():
+                lossy = self.key(*place, row)
+                if self.replaces or lossy not in kept:
+                    kept[lossy] = (place, row)
+            if rows:
+                # The caller's dictionary stays the table's: clones and copies go on sharing or not sharing it.
+                stays = dict(kept.values())
+                rows.clear()
+                rows.update(stays)
+
+
+class Cached(Hooked):
+    """What `get_tuple` found is remembered until something is written; rows are cached serialised, so not shared."""
+
+    stale_after: ClassVar[Collection[str]] = ()
+    """The methods after which the cache is wrongly kept."""
+
+    reads: ClassVar[Collection[str]] = ("get_tuple", "list", "get_delta_channel_history")
+
+    def key(self, thread_id: str, ns: str, checkpoint_id: str | None) -> Any:
+        return thread_id, ns, checkpoint_id
+
+    def keeps(self, row: _Row | None) -> bool:
+        return row is not None
+
+    @contextmanager
+    def around(self, method: str) -> Iterator[None]:
+        with self._lock:
+            yield
+            if method not in self.reads and method not in self.stale_after:
+                self.memory.clear()
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        thread_id, ns = place_of(config)
+        key = self.key(thread_id, ns, id_of(config))
+        with self._lock:
+            if key in self.memory:
+                row = self.memory[key]
+            else:
+                checkpoint_id = id_of(config) or self._latest(thread_id, ns)
+                stored = checkpoint_id in self.storage.get(thread_id, {}).get(ns, {})
+                row = self._row(thread_id, ns, cast(str, checkpoint_id)) if stored else None
+                if self.keeps(row):
+                    self.memory[key] = row
+        return self._tuple(row) if row else None
+
+
+class OtherPath(Hooked):
+    """One drive has a fault that the other one lacks: that drive's methods run on a clone of another class."""
+
+    twin: ClassVar[type[ReferenceSaver]]
+
+    def as_twin(self) -> ReferenceSaver:
+        return as_class(self, self.twin)
+
+
+class AsyncOnly(OtherPath):
+    """The async methods are those of `twin`."""
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        return await self.as_twin().aget_tuple(config)
+
+    async def alist(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        async for found in self.as_twin().alist(config, filter=filter, before=before, limit=limit):
+            yield found
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        return await self.as_twin().aput(config, checkpoint, metadata, new_versions)
+
+    async def aput_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        await self.as_twin().aput_writes(config, writes, task_id, task_path)
+
+    async def aget_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> History:
+        return await self.as_twin().aget_delta_channel_history(config=config, channels=channels)
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        await self.as_twin().adelete_thread(thread_id)
+
+    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
+        await self.as_twin().adelete_for_runs(run_ids)
+
+    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        await self.as_twin().acopy_thread(source_thread_id, target_thread_id)
+
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        await self.as_twin().aprune(thread_ids, strategy=strategy)
+
+
+class SyncOnly(AsyncOnly):
+    """The fault is in this class's own sync methods; the async ones are without it."""
+
+    twin = Hooked
+
+
+# --- judged FULL by the official suite ---
+
+
+@faulty(OFFICIAL, "anchor study 0.1; SER-21")
+class BytesComeBackAsText(Converting):
+    """bytes come back as str.
+
+    Seen in savers over JSON and Redis clients that decode responses.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return value.decode("latin-1") if isinstance(value, bytes) else value
+
+
+@faulty(OFFICIAL, "anchor study 0.1; DEL-01")
+class DeleteThreadLeavesWrites(Hooked):
+    """delete_thread leaves the pending writes behind, so a thread made anew with the same ids has them.
+
+    Seen in Redis savers whose delete pattern did not match the keys of writes.
+    """
+
+    def delete_thread(self, thread_id: str) -> None:
+        writes = {key: rows for key, rows in self.writes.items() if key[0] == thread_id}
+        super().delete_thread(thread_id)
+        self.writes.update(writes)
+
+
+@faulty(OFFICIAL, "anchor study 0.1; PUT-15")
+class ParentsDroppedFromMetadata(Hooked):
+    """Metadata loses its `parents`.
+
+    At home in savers with one column for each metadata key they know.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        return with_metadata(found, {key: value for key, value in found.metadata.items() if key != "parents"})
+
+
+@faulty(OFFICIAL, "anchor study 0.1; LST-08")
+class LimitBeforeFilter(Hooked):
+    """`limit` is applied before `filter`, so a limited list misses matches.
+
+    At home where the backend limits and the saver filters: DynamoDB, Cassandra, Redis.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        limited = {id_of(each.config) for each in self.search(query._replace(filter=None))}
+        return (each for each in found if id_of(each.config) in limited)
+
+
+class _ListsNoValues(Hooked):
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        return (with_values(each, {}) for each in found)
+
+
+@faulty(OFFICIAL, "anchor study 0.1; GET-10")
+class AlistWithoutChannelValues(AsyncOnly):
+    """The tuples of `alist` have no channel values.
+
+    At home in savers with two hand-written paths, of which the async one does not join the table of values.
+    """
+
+    twin = _ListsNoValues
+
+
+class _ListsNoParent(Hooked):
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        return (each._replace(parent_config=None) for each in found)
+
+
+@faulty(OFFICIAL, "anchor study 0.1; LST-24")
+class AlistWithoutParentConfig(AsyncOnly):
+    """The tuples of `alist` have no parent.
+
+    Seen in savers whose list selected fewer columns than their get.
+    """
+
+    twin = _ListsNoParent
+
+
+@faulty(OFFICIAL, "anchor study 0.1; PUT-24")
+class PutAliasesCallersValues(Hooked):
+    """`put` keeps the caller's live objects, so changing them afterwards changes the stored checkpoint.
+
+    Seen in in-memory savers.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        returned = super().storing(call)
+        values = call.checkpoint["channel_values"]
+        live = {ch: values[ch] for ch in call.new_versions if ch in values}
+        self.memory[row_of(call.config, call.checkpoint["id"])] = live
+        return returned
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        live = self.memory.get(row_of(found.config), {})
+        now = {ch: self.serde.loads_typed(self.serde.dumps_typed(value)) for ch, value in live.items()}
+        return with_values(found, {**found.checkpoint["channel_values"], **now})
+
+
+@faulty(OFFICIAL, "anchor study 0.1; DEL-04")
+class DeleteThreadByPrefix(Hooked):
+    """Deleting thread `t1` deletes `t10` too.
+
+    Seen in Redis and file savers that delete all keys with the thread's prefix.
+    """
+
+    def delete_thread(self, thread_id: str) -> None:
+        for each in {thread_id, *self.storage, *(key[0] for key in self.writes)}:
+            if each.startswith(thread_id):
+                super().delete_thread(each)
+
+
+@faulty(OFFICIAL, "anchor study 0.1; GET-14")
+class PendingWritesReversed(Hooked):
+    """Pending writes come in the reverse order.
+
+    At home in savers whose one index is newest first.
+    """
+
+    def _writes_of(self, thread_id: str, ns: str, checkpoint_id: str) -> StoredWrites:
+        return super()._writes_of(thread_id, ns, checkpoint_id)[::-1]
+
+
+@faulty(OFFICIAL, "anchor study 0.1; GET-07")
+class SyncGetTupleRaises(SyncOnly):
+    """The sync `get_tuple` raises, while `aget_tuple` works.
+
+    Seen in async savers whose sync methods hand over to a loop that does not run.
+    """
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        raise RuntimeError("no running event loop")
+
+
+@faulty(OFFICIAL, "anchor study 0.1; PUT-23")
+class VersionsCutToTheirIntegerPart(Hooked):
+    """Channel versions come back without the part after the dot.
+
+    At home in savers that keep versions in an integer column.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        def cut(version: Version) -> Version:
+            return version.split(".")[0] if isinstance(version, str) else int(version)
+
+        versions = {ch: cut(version) for ch, version in found.checkpoint["channel_versions"].items()}
+        return found._replace(checkpoint=edited(found.checkpoint, channel_versions=versions))
+
+
+@faulty(OFFICIAL, "anchor study 0.1; WRT-03")
+class RepeatedWritesReplaceTheFirst(Hooked):
+    """A task's repeated writes replace its first ones, also those to ordinary channels.
+
+    Seen in savers that upsert every write.
+    """
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        rows = self.writes.get(row_of(config), {})
+        before = dict(rows)
+        for idx, (ch, _) in enumerate(writes):
+            rows.pop((task_id, WRITES_IDX_MAP.get(ch, idx)), None)
+        try:
+            super().put_writes(config, writes, task_id, task_path)
+        except Exception:
+            rows.update(before)
+            raise
+
+
+# --- put: channel values ---
+
+
+@faulty("put", "PUT-01")
+class CarriedChannelsAreMissing(Hooked):
+    """A channel that was not updated in a step is missing from the step's checkpoint.
+
+    Seen in savers that read only the values stored with the checkpoint itself.
+    """
+
+    def _row(self, thread_id: str, ns: str, checkpoint_id: str) -> _Row:
+        row = super()._row(thread_id, ns, checkpoint_id)
+        old, now = self.versions_at(thread_id, ns, row.parent_id), row.checkpoint["channel_versions"]
+        return row._replace(blobs={ch: blob for ch, blob in row.blobs.items() if old.get(ch) != now[ch]})
+
+
+@faulty("put", "PUT-02")
+class NoNewVersionsMeansNoValues(Hooked):
+    """A checkpoint without new versions reads with no channel values at all.
+
+    Seen in savers that skip the table of values when there is nothing to store in it.
+    """
+
+    def _row(self, thread_id: str, ns: str, checkpoint_id: str) -> _Row:
+        row = super()._row(thread_id, ns, checkpoint_id)
+        same = self.versions_at(thread_id, ns, row.parent_id) == row.checkpoint["channel_versions"]
+        return row._replace(blobs={}) if same else row
+
+
+@faulty("put", "PUT-03")
+class NoneValuesDisappear(Hooked):
+    """A channel whose value is None is missing on read.
+
+    Seen in SQL savers where a NULL value means no value.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        values = found.checkpoint["channel_values"]
+        return with_values(found, {ch: value for ch, value in values.items() if value is not None})
+
+
+@faulty("put", "PUT-03")
+class FalsyValuesBecomeNone(Hooked):
+    """Empty or false channel values (False, 0, '', [], {}) come back as None.
+
+    At home wherever a saver writes `value or None`.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        values = found.checkpoint["channel_values"]
+        falsy: tuple[Any, ...] = (False, 0, "", [], {}, b"")
+        return with_values(found, {ch: None if value in falsy else value for ch, value in values.items()})
+
+
+@faulty("put", "PUT-04")
+class EmptiedChannelKeepsItsOldValue(Hooked):
+    """A channel that got a new version and no value still has its old value.
+
+    Seen in savers that merge the parent's values into the new checkpoint.
+    """
+
+    def putting(self, call: Put) -> Put:
+        parent = super().get_tuple(call.config) if id_of(call.config) else None
+        old = parent.checkpoint["channel_values"] if parent else {}
+        carried = {ch: old[ch] for ch in call.new_versions if ch in old}
+        values = {**carried, **call.checkpoint["channel_values"]}
+        return call._replace(checkpoint=edited(call.checkpoint, channel_values=values))
+
+
+@faulty("put", "PUT-04")
+class EmptiedChannelReadsNone(Hooked):
+    """A channel that got a new version and no value reads as None instead of being absent.
+
+    At home where an outer join gives NULL.
+    """
+
+    def _tuple(self, row: _Row) -> CheckpointTuple:
+        empty = {
+            ch: None
+            for ch, version in row.checkpoint["channel_versions"].items()
+            if self.blobs.get((row.thread_id, row.checkpoint_ns, ch, version)) == EMPTY
+        }
+        found = super()._tuple(row)
+        return with_values(found, {**empty, **found.checkpoint["channel_values"]})
+
+
+@faulty("put", "PUT-05")
+class NamespaceAndChannelJoinedByColon(JoinedValueKey):
+    """Channel `b:c` of namespace `a` and channel `c` of namespace `a:b` are stored in one place.
+
+    Seen in key-value savers that join key parts with a colon.
+    """
+
+    def joined(self, thread_id: str, ns: str, channel: str, version: Version) -> Any:
+        return thread_id, f"{ns}:{channel}:{version}"
+
+
+@faulty("put", "PUT-05")
+class ChannelNamesIgnoreCase(JoinedValueKey):
+    """Channels `Total` and `total` share their values where their versions are equal.
+
+    At home in MySQL and SQL Server, whose default collations ignore case.
+    """
+
+    def joined(self, thread_id: str, ns: str, channel: str, version: Version) -> Any:
+        return thread_id, ns, channel.casefold(), version
+
+
+@faulty("put", "PUT-08")
+class LongChannelNamesAreCut(JoinedValueKey):
+    """Channels whose names agree in the first 150 characters share their values where their versions are equal.
+
+    Seen in MySQL savers, whose key columns were VARCHAR(150).
+    """
+
+    def joined(self, thread_id: str, ns: str, channel: str, version: Version) -> Any:
+        return thread_id, ns, channel[:150], version
+
+
+@faulty("put", "own reading")
+class ValuesKeyedWithoutVersion(JoinedValueKey):
+    """An old checkpoint reads with the newest values, since there is one place for each channel.
+
+    At home in savers that keep the state of a thread in one document.
+    """
+
+    def joined(self, thread_id: str, ns: str, channel: str, version: Version) -> Any:
+        return thread_id, ns, channel
+
+
+@faulty("put")
+class ValuesKeyedWithoutNamespace(JoinedValueKey):
+    """Channels of the same name and version share their value between the namespaces of a thread.
+
+    At home in savers whose table of values was made before there were subgraphs.
+    """
+
+    def joined(self, thread_id: str, ns: str, channel: str, version: Version) -> Any:
+        return thread_id, channel, version
+
+
+@faulty("put")
+class ValuesKeyedWithoutThread(JoinedValueKey):
+    """Channels of the same namespace, name and version share their value between threads.
+
+    At home in key-value savers that take a version for unique.
+    """
+
+    def joined(self, thread_id: str, ns: str, channel: str, version: Version) -> Any:
+        return ns, channel, version
+
+
+@faulty("put")
+class VersionTypesAreOneKey(JoinedValueKey):
+    """The values of versions 1 and "1" are stored in one place.
+
+    At home where versions are in a text column; only a thread whose versions change their type shows it.
+    """
+
+    def joined(self, thread_id: str, ns: str, channel: str, version: Version) -> Any:
+        return thread_id, ns, channel, str(version)
+
+
+@faulty("put", "PUT-16")
+class ForksShareValues(Hooked):
+    """Versions are plain counters and values are kept by channel and version, so forks of a checkpoint share values.
+
+    Seen in savers that left `get_next_version` to the base class.
+    """
+
+    def get_next_version(self, current: Any, channel: None) -> Any:
+        return int(current or 0) + 1
+
+    def _free_place(self, thread_id: str, ns: str, channel: str, version: Version, value: Typed) -> Version:
+        return version
+
+
+@faulty("put", "PUT-07")
+class LongValuesAreCut(Converting):
+    """Text and bytes of more than 64 KiB are cut.
+
+    Seen in MySQL savers with TEXT and BLOB columns and in DynamoDB savers.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return value[:65536] if isinstance(value, (str, bytes)) else value
+
+
+@faulty("put", "PUT-07")
+class TooLargeCheckpointIsStoredAndRefused(Hooked):
+    """A checkpoint of more than 400 KB raises, but is stored nevertheless.
+
+    Seen in DynamoDB savers, which find the limit item by item.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        returned = super().storing(call)
+        sizes = (len(self.serde.dumps_typed(value)[1]) for value in call.checkpoint["channel_values"].values())
+        if sum(sizes) > 400_000:
+            raise ValueError("Item size has exceeded the maximum allowed size")
+        return returned
+
+
+@faulty("put", "PUT-13")
+class SendsInChannelsBecomeDicts(Converting):
+    """A Send in a channel value comes back as a dict.
+
+    Seen in savers that keep the checkpoint as JSON.
+    """
+
+    writes_too = False
+
+    def convert(self, value: Any) -> Any:
+        return {"node": value.node, "arg": value.arg} if isinstance(value, Send) else value
+
+
+@faulty("put", "PUT-31")
+class EnvelopeLikeDictsAreDecoded(Converting):
+    """A user's dict that looks like the serialiser's own envelope is taken for an encoded object.
+
+    Seen in Redis savers with a JSON form of their own.
+    """
+
+    def convert(self, value: Any) -> Any:
+        if isinstance(value, dict) and value.get("lc") in (1, 2) and "kwargs" in value:
+            return value["kwargs"]
+        return value
+
+
+@faulty("put", "GET-12")
+class ReaderRepairsMessages(Hooked):
+    """The reader adds an answer to each tool call that has none, so what is read is not what was written.
+
+    Seen in AWS savers.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        def repaired(value: Any) -> Any:
+            if not (isinstance(value, list) and value and isinstance(value[-1], AIMessage) and value[-1].tool_calls):
+                return value
+            calls = value[-1].tool_calls
+            return [*value, *(ToolMessage("interrupted", tool_call_id=call["id"] or "") for call in calls)]
+
+        values = found.checkpoint["channel_values"]
+        return with_values(found, {ch: repaired(value) for ch, value in values.items()})
+
+
+@faulty("put", "PUT-11")
+class NulInValuesRaises(Hooked):
+    """A NUL character in a channel value aborts the put.
+
+    Seen in PostgreSQL savers, which keep text inline as JSON.
+    """
+
+    def putting(self, call: Put) -> Put:
+        def check(value: Any) -> Any:
+            if isinstance(value, str) and "\0" in value:
+                raise ValueError("unsupported Unicode escape sequence: \\u0000 cannot be converted to text")
+            return value
+
+        converted(call.checkpoint["channel_values"], check)
+        return call
+
+
+@faulty("put")
+class InternalChannelsAreNotStored(Hooked):
+    """Channels whose names begin with two underscores are taken for internal and not stored.
+
+    At home in savers that apply the rule for metadata keys to channels; `__pregel_tasks` and `__start__` are such.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        values = found.checkpoint["channel_values"]
+        return with_values(found, {ch: value for ch, value in values.items() if not ch.startswith("__")})
+
+
+@faulty("put", "SEC-09")
+class DotsInChannelNamesAreReplaced(Hooked):
+    """A channel `a.b` comes back as `a_b`.
+
+    At home in document databases, whose field names may have no dots.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        return with_values(found, {ch.replace(".", "_"): v for ch, v in found.checkpoint["channel_values"].items()})
+
+
+@faulty("put", "SEC-09")
+class DollarChannelsDisappear(Hooked):
+    """Channels whose names begin with a dollar sign are lost.
+
+    At home in MongoDB savers that drop what would be an operator.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        values = found.checkpoint["channel_values"]
+        return with_values(found, {ch: value for ch, value in values.items() if not ch.startswith("$")})
+
+
+@faulty("put", "PUT-24")
+class ReadersShareValues(Hooked):
+    """All readers of a value get the same object, so what one changes in it the next one reads.
+
+    At home in savers with a cache of decoded values.
+    """
+
+    def _tuple(self, row: _Row) -> CheckpointTuple:
+        found = super()._tuple(row)
+        values = found.checkpoint["channel_values"]
+        place = (row.thread_id, row.checkpoint_ns)
+        shared = {ch: self.memory.setdefault((place, ch, row.blobs[ch]), value) for ch, value in values.items()}
+        return with_values(found, shared)
+
+
+# --- put: the checkpoint ---
+
+
+@faulty("put", "PUT-18")
+class PutAgainDropsWrites(Hooked):
+    """Putting a checkpoint again drops its pending writes.
+
+    Seen in savers that keep a has-writes flag in the checkpoint.
+    """
+
+    def putting(self, call: Put) -> Put:
+        if self.stored(call.config, call.checkpoint["id"]):
+            self.writes.pop(row_of(call.config, call.checkpoint["id"]), None)
+        return call
+
+
+@faulty("put")
+class PutAgainIsIgnored(Hooked):
+    """Putting a checkpoint again does nothing.
+
+    At home in SQL savers with INSERT OR IGNORE.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        if self.stored(call.config, call.checkpoint["id"]):
+            return _config(*row_of(call.config, call.checkpoint["id"]))
+        return super().storing(call)
+
+
+@faulty("put")
+class PutAgainKeepsTheOldMetadata(Hooked):
+    """Putting a checkpoint again keeps its old metadata.
+
+    At home in SQL savers whose ON CONFLICT clause forgets a column.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        old = self.stored(call.config, call.checkpoint["id"])
+        returned = super().storing(call)
+        if old:
+            thread_id, ns = place_of(call.config)
+            typed, _, parent_id = self.storage[thread_id][ns][call.checkpoint["id"]]
+            self.storage[thread_id][ns][call.checkpoint["id"]] = (typed, old[1], parent_id)
+        return returned
+
+
+@faulty("put", "PUT-21")
+class ParentIsTheLatest(Hooked):
+    """The parent is the thread's latest checkpoint, not the one that the config names, so forks lose their branch.
+
+    At home in savers that chain what they append.
+    """
+
+    def putting(self, call: Put) -> Put:
+        latest = self._latest(*place_of(call.config))
+        if latest and latest != call.checkpoint["id"] and id_of(call.config):
+            return call._replace(config=changed(call.config, checkpoint_id=latest))
+        return call
+
+
+@faulty("put", "PUT-21")
+class FirstCheckpointIsItsOwnParent(Hooked):
+    """A checkpoint without a parent names itself as its parent.
+
+    Seen in savers that write the new id into the config before they read the parent from it.
+    """
+
+    def putting(self, call: Put) -> Put:
+        if id_of(call.config):
+            return call
+        return call._replace(config=changed(call.config, checkpoint_id=call.checkpoint["id"]))
+
+
+@faulty("put", "PUT-21")
+class MissingParentIsForgotten(Hooked):
+    """A checkpoint whose parent is not stored (yet) has no parent.
+
+    At home in SQL savers with a foreign key to the parent, set to NULL where it fails.
+    """
+
+    def putting(self, call: Put) -> Put:
+        parent_id = id_of(call.config)
+        return (
+            call
+            if parent_id and self.stored(call.config, parent_id)
+            else call._replace(config=without(call.config, "checkpoint_id"))
+        )
+
+
+@faulty("put", "LST-24")
+class ParentConfigNamesTheRoot(Hooked):
+    """In a subgraph's namespace, parent_config names the root namespace.
+
+    At home in savers that build parent_config from the thread id and the parent's id.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        parent = found.parent_config
+        return found._replace(parent_config=changed(parent, checkpoint_ns="") if parent else None)
+
+
+@faulty("put", "PUT-30")
+class PutReturnsTheCallersConfig(Hooked):
+    """`put` returns the config that it was given, with the id of the parent.
+
+    Seen in savers that return what they were called with.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        super().storing(call)
+        return call.config
+
+
+@faulty("put", "PUT-30")
+class PutReturnsMoreThanTheAddress(Hooked):
+    """The config that `put` returns holds whatever else the caller's config held.
+
+    At home in savers that copy the config and change the id.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        returned = super().storing(call)
+        return changed(call.config, **returned["configurable"])
+
+
+@faulty("put", "PUT-30")
+class PutReturnsTheRootNamespace(Hooked):
+    """The config that `put` returns has an empty namespace, whatever the checkpoint's is.
+
+    At home in savers that take over a default.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        return changed(super().storing(call), checkpoint_ns="")
+
+
+@faulty("put", "PUT-25")
+class MissingThreadIdIsNone(Hooked):
+    """Configs without a thread id are all stored under one key, the text None.
+
+    Seen in savers that format keys from `config.get("thread_id")`.
+    """
+
+    def putting(self, call: Put) -> Put:
+        return call._replace(config=changed(call.config, thread_id=str(call.config["configurable"].get("thread_id"))))
+
+
+@faulty("put", "PUT-26")
+class FailedPutLeavesACheckpoint(Hooked):
+    """A put that fails at a value which cannot be serialised leaves the checkpoint without that value.
+
+    At home in savers that write the checkpoint first and its values one by one.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        try:
+            return super().storing(call)
+        except (TypeError, ValueError):
+            values = call.checkpoint["channel_values"]
+            good = {ch: value for ch, value in values.items() if self._serialises(value)}
+            super().storing(call._replace(checkpoint=edited(call.checkpoint, channel_values=good)))
+            raise
+
+    def _serialises(self, value: Any) -> bool:
+        try:
+            self.serde.dumps_typed(value)
+        except (TypeError, ValueError):
+            return False
+        return True
+
+
+@faulty("put", "WRT-15")
+class PutSwallowsErrors(Hooked):
+    """`put` returns as if it had stored a checkpoint that cannot be serialised.
+
+    At home in savers that log errors and go on.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        try:
+            return super().storing(call)
+        except (TypeError, ValueError):
+            return _config(*row_of(call.config, call.checkpoint["id"]))
+
+
+@faulty("put", "CON-16")
+class ErrorsPoisonTheSaver(Hooked):
+    """After a call that failed, every later call fails.
+
+    Seen in PostgreSQL savers, whose transaction stays aborted.
+    """
+
+    @contextmanager
+    def around(self, method: str) -> Iterator[None]:
+        if self.memory.get("aborted"):
+            raise RuntimeError("current transaction is aborted, commands ignored until end of transaction block")
+        try:
+            yield
+        except (TypeError, ValueError):
+            self.memory["aborted"] = True
+            raise
+
+
+@faulty("put")
+class VersionsSeenWithoutInternalNodes(Hooked):
+    """`versions_seen` loses the nodes whose names begin with two underscores, such as `__interrupt__` and `__input__`.
+
+    At home in savers that strip internal keys from the whole checkpoint.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        kept = {node: seen for node, seen in found.checkpoint["versions_seen"].items() if not node.startswith("__")}
+        return found._replace(checkpoint=edited(found.checkpoint, versions_seen=kept))
+
+
+@faulty("put")
+class VersionsSeenIsCarriedFromTheParent(Hooked):
+    """A node that is gone from `versions_seen` comes back from the parent's.
+
+    At home in savers that update the row of a thread by merging documents.
+    """
+
+    def putting(self, call: Put) -> Put:
+        parent = super().get_tuple(call.config) if id_of(call.config) else None
+        if parent is None:
+            return call
+        merged = {**parent.checkpoint["versions_seen"], **call.checkpoint["versions_seen"]}
+        return call._replace(checkpoint=edited(call.checkpoint, versions_seen=merged))
+
+
+@faulty("put", "PUT-23")
+class IntegerVersionsBecomeText(Hooked):
+    """Integer channel versions come back as text.
+
+    Seen in Redis savers.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        versions = {
+            ch: str(version) if isinstance(version, int) else version
+            for ch, version in found.checkpoint["channel_versions"].items()
+        }
+        return found._replace(checkpoint=edited(found.checkpoint, channel_versions=versions))
+
+
+@faulty("put", "PUT-23")
+class IntegerVersionsSeenBecomeText(Hooked):
+    """Integer versions come back as text in `versions_seen` only.
+
+    At home in savers that convert versions in one of the two places.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        seen = {
+            node: {ch: str(version) if isinstance(version, int) else version for ch, version in versions.items()}
+            for node, versions in found.checkpoint["versions_seen"].items()
+        }
+        return found._replace(checkpoint=edited(found.checkpoint, versions_seen=seen))
+
+
+@faulty("put", "PUT-23")
+class FloatVersionsAreRounded(Hooked):
+    """Float channel versions come back as integers.
+
+    At home in SQL savers with an integer column.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        versions = {
+            ch: int(version) if isinstance(version, float) else version
+            for ch, version in found.checkpoint["channel_versions"].items()
+        }
+        return found._replace(checkpoint=edited(found.checkpoint, channel_versions=versions))
+
+
+@faulty("put")
+class UpdatedChannelsAreDropped(Hooked):
+    """The checkpoint's `updated_channels` comes back as None.
+
+    At home in savers that copy the fields of a checkpoint by name and were written before this one.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        return found._replace(checkpoint=edited(found.checkpoint, updated_channels=None))
+
+
+@faulty("put")
+class UnknownCheckpointFieldsAreDropped(Hooked):
+    """Only the checkpoint fields that the saver knows come back, so those of later LangGraph versions are lost.
+
+    At home in savers with one column for each field.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        known = {*Checkpoint.__annotations__, "pending_sends", "v"}
+        checkpoint: Any = {key: value for key, value in found.checkpoint.items() if key in known}
+        return found._replace(checkpoint=checkpoint)
+
+
+@faulty("put", "DUR-06")
+class TimestampIsTheBackends(Hooked):
+    """The checkpoint's `ts` is the time of storing instead of the one it was put with.
+
+    At home in SQL savers with a `created_at` column.
+    """
+
+    def putting(self, call: Put) -> Put:
+        return call._replace(checkpoint=edited(call.checkpoint, ts=datetime.now(timezone.utc).isoformat()))
+
+
+@faulty("put", "DUR-06")
+class TimestampLosesItsZone(Hooked):
+    """The checkpoint's `ts` comes back without its time zone.
+
+    At home in databases with a TIMESTAMP column.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        ts = re.sub(r"(Z|[+-]\d\d:\d\d)$", "", found.checkpoint["ts"])
+        return found._replace(checkpoint=edited(found.checkpoint, ts=ts))
+
+
+@faulty("put")
+class FormatVersionIsReset(Hooked):
+    """The checkpoint's `v` comes back as 1, so the engine migrates it again.
+
+    At home in savers that build the checkpoint with their own constant.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        return found._replace(checkpoint=edited(found.checkpoint, v=1))
+
+
+@faulty("put")
+class PutEmptiesTheCallersCheckpoint(Hooked):
+    """`put` takes the channel values out of the caller's own checkpoint.
+
+    At home in savers that pop what goes into another table.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        returned = super().storing(call)
+        call.checkpoint["channel_values"].clear()
+        return returned
+
+
+@faulty("put")
+class PutChangesTheCallersConfig(Hooked):
+    """`put` writes the new checkpoint's id into the caller's own config.
+
+    At home in savers that update the config and return it.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        returned = super().storing(call)
+        call.config["configurable"]["checkpoint_id"] = call.checkpoint["id"]
+        return returned
+
+
+@faulty("put")
+class PutRemovesChildrenOfTheParent(Hooked):
+    """A second child of a checkpoint replaces the first.
+
+    At home in savers whose key is thread, namespace and parent, as in a linked list.
+    """
+
+    def putting(self, call: Put) -> Put:
+        thread_id, ns = place_of(call.config)
+        rows = self.storage.get(thread_id, {}).get(ns, {})
+        parent_id = id_of(call.config)
+        siblings = {key for key, row in rows.items() if parent_id and row[2] == parent_id} - {call.checkpoint["id"]}
+        if siblings:
+            self._remove(thread_id, ns, siblings)
+        return call
+
+
+@faulty("put")
+class OldestCheckpointsAreDropped(Hooked):
+    """A namespace keeps its newest 20 checkpoints; older ones go without a word.
+
+    At home in Redis savers over capped lists and streams.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        returned = super().storing(call)
+        with self._lock:
+            thread_id, ns = place_of(call.config)
+            if old := self._ids[thread_id, ns][:-20]:
+                self._remove(thread_id, ns, old)
+        return returned
+
+
+# --- metadata ---
+
+
+@faulty("metadata", "PUT-14")
+class ConfigKeysAreNotInMetadata(Hooked):
+    """The caller's own configurable keys and config metadata are not merged into the stored metadata.
+
+    Seen in MongoDB savers.
+    """
+
+    def putting(self, call: Put) -> Put:
+        kept = {key: call.config["configurable"].get(key) for key in ("thread_id", "checkpoint_ns", "checkpoint_id")}
+        return call._replace(config={"configurable": {key: value for key, value in kept.items() if value is not None}})
+
+
+@faulty("metadata", "PUT-14")
+class InternalKeysLeakIntoMetadata(Hooked):
+    """The library's own configurable keys (thread id, `__pregel_…`) are stored in metadata.
+
+    Seen in savers that merge the whole configurable.
+    """
+
+    def putting(self, call: Put) -> Put:
+        plain = (str, int, float, bool)
+        leak = {key: value for key, value in call.config["configurable"].items() if isinstance(value, plain)}
+        return call._replace(metadata=cast(CheckpointMetadata, {**leak, **call.metadata}))
+
+
+@faulty("metadata", "PUT-14")
+class ConfigOverridesMetadata(Hooked):
+    """A key of the caller's config replaces the metadata's key of the same name.
+
+    At home in savers that merge in the wrong order; a config with `source` changes what a checkpoint says it is.
+    """
+
+    def putting(self, call: Put) -> Put:
+        keys = {**(call.config.get("metadata") or {}), **call.config["configurable"]}
+        override = {key: keys[key] for key in call.metadata if key in keys}
+        return call._replace(metadata=cast(CheckpointMetadata, {**call.metadata, **override}))
+
+
+@faulty("metadata", "PUT-15")
+class NestedMetadataBecomesText(Hooked):
+    """Dicts inside metadata come back as JSON text.
+
+    Seen in savers with key-value metadata.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        metadata = {
+            key: json.dumps(value, default=str) if isinstance(value, dict) and value else value
+            for key, value in found.metadata.items()
+        }
+        return with_metadata(found, metadata)
+
+
+@faulty("metadata", "PUT-15")
+class DeepMetadataIsDropped(Hooked):
+    """Metadata deeper than two levels is dropped.
+
+    At home in search indexes with a depth limit.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        def cut(value: Any, depth: int) -> Any:
+            if isinstance(value, dict):
+                return {key: cut(member, depth - 1) for key, member in value.items()} if depth else {}
+            return value
+
+        return with_metadata(found, cut(found.metadata, 2))
+
+
+@faulty("metadata")
+class NoneInMetadataIsDropped(Hooked):
+    """Metadata keys whose value is None are lost.
+
+    At home in DynamoDB and Firestore savers that strip empty attributes.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        return with_metadata(found, {key: value for key, value in found.metadata.items() if value is not None})
+
+
+@faulty("metadata")
+class EmptyContainersInMetadataAreDropped(Hooked):
+    """Metadata keys whose value is an empty dict or list are lost.
+
+    At home in wide-column stores, where an empty collection is the same as none.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        return with_metadata(found, {key: value for key, value in found.metadata.items() if value not in ({}, [])})
+
+
+@faulty("metadata", "PUT-15")
+class UnknownMetadataIsDropped(Hooked):
+    """Only the metadata keys that LangGraph documents come back.
+
+    At home in savers with one column for each key.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        known = ("source", "step", "parents", "run_id", "counters_since_delta_snapshot")
+        return with_metadata(found, {key: value for key, value in found.metadata.items() if key in known})
+
+
+@faulty("metadata")
+class MetadataIntegersBecomeFloats(Hooked):
+    """Integers in metadata come back as floats, so the engine counts steps in floats.
+
+    At home in backends that know only JSON's or Lua's number.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        metadata = converted(found.metadata, lambda value: float(value) if type(value) is int else value)
+        return with_metadata(found, metadata)
+
+
+@faulty("metadata")
+class LongIntegersInMetadataLoseDigits(Hooked):
+    """Integers in metadata beyond 2**53 come back rounded.
+
+    At home in backends whose JSON numbers are doubles.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        metadata = converted(found.metadata, lambda value: int(float(value)) if type(value) is int else value)
+        return with_metadata(found, metadata)
+
+
+@faulty("metadata")
+class NegativeStepsBecomeZero(Hooked):
+    """A negative `step` in metadata comes back as 0; the first checkpoint of a run has -1.
+
+    At home in unsigned columns.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        return with_metadata(found, {**found.metadata, **({"step": 0} if found.metadata.get("step", 0) < 0 else {})})
+
+
+@faulty("metadata", "PUT-10")
+class NulInNestedMetadataRaises(Hooked):
+    """A NUL character inside nested metadata aborts the put.
+
+    Seen in PostgreSQL savers.
+    """
+
+    def putting(self, call: Put) -> Put:
+        def check(value: Any) -> Any:
+            if isinstance(value, str) and "\0" in value:
+                raise ValueError("unsupported Unicode escape sequence: \\u0000 cannot be converted to text")
+            return value
+
+        converted({key: value for key, value in call.metadata.items() if not isinstance(value, str)}, check)
+        return call
+
+
+@faulty("metadata", "PUT-10")
+class LongMetadataTextIsCut(Hooked):
+    """Text of more than 255 characters in metadata is cut.
+
+    At home in savers with a keyword column for each metadata key.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        def cut(value: Any) -> Any:
+            return value[:255] if isinstance(value, str) else value
+
+        return with_metadata(found, converted(found.metadata, cut))
+
+
+@faulty("metadata", "SER-10")
+class NonAsciiMetadataIsEscaped(Hooked):
+    """Letters outside of ASCII in metadata come back as escapes.
+
+    At home in savers that encode JSON twice.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        def escaped(value: Any) -> Any:
+            return value.encode("ascii", "backslashreplace").decode() if isinstance(value, str) else value
+
+        return with_metadata(found, converted(found.metadata, escaped))
+
+
+@faulty("metadata", "SEC-09")
+class DotsInMetadataKeysNest(Hooked):
+    """The metadata key `a.b` comes back as a key `b` inside `a`.
+
+    At home in document databases, which read a dot as a path.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        metadata: dict[str, Any] = {}
+        for key, value in found.metadata.items():
+            head, dot, tail = key.partition(".")
+            metadata[head if dot else key] = {tail: value} if dot else value
+        return with_metadata(found, metadata)
+
+
+@faulty("metadata", "SEC-09")
+class DollarMetadataKeysDisappear(Hooked):
+    """Metadata keys that begin with a dollar sign are lost.
+
+    At home in MongoDB savers that drop what would be an operator.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        return with_metadata(found, {key: value for key, value in found.metadata.items() if not key.startswith("$")})
+
+
+@faulty("metadata", "PUT-24")
+class PutAliasesCallersMetadata(Hooked):
+    """Metadata is the caller's live dict, so changing it after the put changes history.
+
+    At home in in-memory savers, which serialise values and forget metadata.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        returned = super().storing(call)
+        self.memory[row_of(call.config, call.checkpoint["id"])] = call.metadata
+        return returned
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        live = self.memory.get(row_of(found.config))
+        return with_metadata(found, {**found.metadata, **copy.deepcopy(live or {})})
+
+
+@faulty("metadata")
+class PutCompletesTheCallersMetadata(Hooked):
+    """`put` adds the config's keys to the caller's own metadata dict.
+
+    At home in savers that merge in place.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        returned = super().storing(call)
+        found = ReferenceSaver.get_tuple(self, returned)
+        call.metadata.update(found.metadata if found else {})
+        return returned
+
+
+# --- identity of threads, namespaces and checkpoints ---
+
+
+@faulty("identity", "GET-17")
+class ThreadIdsIgnoreCase(Alike):
+    """Threads `User` and `user` are one.
+
+    At home in MySQL and SQL Server, whose default collations ignore case.
+    """
+
+    def thread_key(self, thread_id: str) -> Any:
+        return thread_id.casefold()
+
+
+@faulty("identity", "GET-17")
+class NamespacesIgnoreCase(Alike):
+    """Namespaces `Child` and `child` are one.
+
+    At home in MySQL and SQL Server, whose default collations ignore case.
+    """
+
+    def ns_key(self, ns: str) -> Any:
+        return ns.casefold()
+
+
+@faulty("identity")
+class TrailingSpacesInThreadIdsAreIgnored(Alike):
+    """Threads `a` and `a ` are one.
+
+    At home in SQL databases with padded comparison.
+    """
+
+    def thread_key(self, thread_id: str) -> Any:
+        return thread_id.rstrip(" ")
+
+
+@faulty("identity", "PUT-08")
+class LongThreadIdsAreCut(Alike):
+    """Threads whose ids agree in the first 255 characters are one.
+
+    Seen in MySQL savers and session services.
+    """
+
+    def thread_key(self, thread_id: str) -> Any:
+        return thread_id[:255]
+
+
+@faulty("identity", "PUT-08")
+class LongNamespacesAreCut(Alike):
+    """Namespaces that agree in the first 255 characters are one.
+
+    Seen in MySQL savers; nested subgraphs have namespaces of several hundred characters.
+    """
+
+    def ns_key(self, ns: str) -> Any:
+        return ns[:255]
+
+
+@faulty("identity")
+class NestedNamespacesAreCutAtTheBar(Alike):
+    """A subgraph of a subgraph (`a:1|b:2`) is stored in its parent's namespace (`a:1`).
+
+    At home in savers that split keys at the bar.
+    """
+
+    def ns_key(self, ns: str) -> Any:
+        return ns.split("|")[0]
+
+
+@faulty("identity")
+class NamespacesLoseTheirTaskIds(Alike):
+    """Two calls of one subgraph (`child:1`, `child:2`) share a namespace.
+
+    At home in savers that take the node's name for the namespace.
+    """
+
+    def ns_key(self, ns: str) -> Any:
+        return re.sub(r":[^|]*", "", ns)
+
+
+@faulty("identity")
+class NumbersInThreadIdsAreOne(Alike):
+    """Threads `7`, `07` and `7.0` are one.
+
+    At home in columns with numeric affinity.
+    """
+
+    def thread_key(self, thread_id: str) -> Any:
+        return float(thread_id) if re.fullmatch(r"\d+(\.\d+)?", thread_id, re.ASCII) else thread_id
+
+
+@faulty("identity")
+class ThreadIdsAreSanitised(Alike):
+    """Threads whose ids differ only in characters that a file or key name may not have are one.
+
+    At home in file, S3 and blob savers.
+    """
+
+    def thread_key(self, thread_id: str) -> Any:
+        return re.sub(r"[^\w-]", "_", thread_id)
+
+
+@faulty("identity")
+class ThreadIdsAreNormalisedPaths(Alike):
+    """Threads `a/b` and `a/x/../b` are one.
+
+    At home in file savers that use the id as a path.
+    """
+
+    def thread_key(self, thread_id: str) -> Any:
+        return posixpath.normpath(thread_id)
+
+
+@faulty("identity")
+class ThreadIdsAreNormalisedText(Alike):
+    """Threads whose ids are canonically equal Unicode are one, such as a composed and a decomposed é.
+
+    At home in macOS files and in ICU collations.
+    """
+
+    def thread_key(self, thread_id: str) -> Any:
+        return unicodedata.normalize("NFC", thread_id)
+
+
+@faulty("identity", "WRT-21")
+class ThreadAndNamespaceAreJoined(Alike):
+    """Thread `a` with namespace `b:c` and thread `a:b` with namespace `c` are one.
+
+    Seen in key-value savers that join key parts with a colon.
+    """
+
+    def pair_key(self, thread_id: str, ns: str) -> Any:
+        return f"{thread_id}:{ns}"
+
+
+@faulty("identity", "SEC-04")
+class ThreadIdsAreLikePatterns(Hooked):
+    """`get_tuple` of thread `a%` finds the newest checkpoint of any thread that begins with an a.
+
+    At home in SQL savers that look ids up with LIKE.
+    """
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        thread_id, ns = place_of(config)
+        matches = [each for each in self.storage if like(thread_id, each)] if "%" in thread_id else [thread_id]
+        newest = max(matches, key=lambda each: self._latest(each, ns) or "", default=thread_id)
+        return super().get_tuple(changed(config, thread_id=newest))
+
+
+@faulty("identity", "SEC-04")
+class AStarListsAllThreads(Hooked):
+    """Listing the thread `*` lists every thread.
+
+    Seen in Redis savers, whose index queries take a star for everything.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        if query.config and query.config["configurable"]["thread_id"] == "*":
+            return self.search(query._replace(config=None))
+        return found
+
+
+@faulty("identity")
+class CheckpointIdsAreUniqueOverThreads(Hooked):
+    """A checkpoint replaces the one of the same id in another thread.
+
+    At home in SQL savers whose primary key is the checkpoint id.
+    """
+
+    def same_key(self, here: tuple[str, str], there: tuple[str, str]) -> bool:
+        return True
+
+    def putting(self, call: Put) -> Put:
+        with self._lock:
+            here, checkpoint_id = place_of(call.config), call.checkpoint["id"]
+            there = self.memory.get(checkpoint_id, here)
+            replaced = there != here and self.same_key(here, there)
+            if replaced and checkpoint_id in self.storage.get(there[0], {}).get(there[1], {}):
+                self._remove(there[0], there[1], [checkpoint_id])
+            self.memory[checkpoint_id] = here
+        return call
+
+
+@faulty("identity")
+class CheckpointIdsAreUniqueInAThread(CheckpointIdsAreUniqueOverThreads):
+    """A checkpoint replaces the one of the same id in another namespace of its thread.
+
+    At home in SQL savers whose primary key lacks the namespace.
+    """
+
+    def same_key(self, here: tuple[str, str], there: tuple[str, str]) -> bool:
+        return here[0] == there[0]
+
+
+@faulty("identity", "SEC-13")
+class AnyThreadsCheckpointById(Hooked):
+    """`get_tuple` with a checkpoint id gives that checkpoint whichever thread it is of.
+
+    At home in savers that look up by checkpoint id alone; one user reads another's state.
+    """
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        found = super().get_tuple(config)
+        if found is None and id_of(config):
+            for thread_id in list(self.storage):
+                found = found or super().get_tuple(changed(config, thread_id=thread_id))
+        return found
+
+
+@faulty("identity", "GET-17")
+class AnyNamespacesCheckpointById(Hooked):
+    """`get_tuple` with a checkpoint id gives that checkpoint whichever namespace of the thread it is in.
+
+    At home in savers whose lookup by id leaves the namespace out.
+    """
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        found = super().get_tuple(config)
+        if found is None and id_of(config):
+            for ns in list(self.storage.get(place_of(config)[0], {})):
+                found = found or super().get_tuple(changed(config, checkpoint_ns=ns))
+        return found
+
+
+@faulty("identity", "GET-02")
+class MissingNamespaceIsTheTextNone(Hooked):
+    """`get_tuple` without a namespace looks in a namespace called None and finds nothing.
+
+    Seen in Redis savers.
+    """
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        return super().get_tuple(changed(config, checkpoint_ns=str(config["configurable"].get("checkpoint_ns"))))
+
+
+@faulty("identity", "WRT-17")
+class WritesNeedANamespace(Hooked):
+    """`put_writes` without a namespace raises.
+
+    Seen in SQL savers that index the config.
+    """
+
+    def writing(self, call: Batch) -> Batch:
+        call.config["configurable"]["checkpoint_ns"]
+        return call
+
+
+@faulty("identity")
+class EmptyCheckpointIdFindsNothing(Hooked):
+    """`get_tuple` with an empty checkpoint id finds nothing instead of the latest.
+
+    At home in savers that ask whether the key is there, not whether it says anything.
+    """
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        if config["configurable"].get("checkpoint_id") == "":
+            return None
+        return super().get_tuple(config)
+
+
+@faulty("identity")
+class NoneCheckpointIdFindsNothing(Hooked):
+    """`get_tuple` with a checkpoint id of None finds nothing instead of the latest.
+
+    At home in SQL savers, where a comparison with NULL is never true.
+    """
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        if config["configurable"].get("checkpoint_id", "") is None:
+            return None
+        return super().get_tuple(config)
+
+
+# --- get_tuple ---
+
+
+@faulty("get_tuple", "GET-01")
+class GetReturnsTheCallersConfig(Hooked):
+    """The config of a tuple is the one it was asked with, without a checkpoint id when only the thread was named.
+
+    Seen in Redis savers.
+    """
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        found = super().get_tuple(config)
+        return found._replace(config=config) if found else None
+
+
+@faulty("get_tuple", "GET-04")
+class LatestIsTheLastInserted(Hooked):
+    """The latest checkpoint is the one that was put last, not the one with the greatest id.
+
+    Seen in savers that order by a row number.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        self.memory[place_of(call.config)] = call.checkpoint["id"]
+        return super().storing(call)
+
+    def _latest(self, thread_id: str, ns: str) -> str | None:
+        last = cast(str, self.memory.get((thread_id, ns)))
+        return last if last in self.storage.get(thread_id, {}).get(ns, {}) else super()._latest(thread_id, ns)
+
+
+@faulty("get_tuple", "GET-03")
+class LatestIsTheFirstOfItsSecond(Hooked):
+    """The latest checkpoint is the one with the greatest time in seconds; within one second the first wins.
+
+    Seen in savers that order by a timestamp column.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        self.memory[row_of(call.config, call.checkpoint["id"])] = call.checkpoint["ts"][:19]
+        return super().storing(call)
+
+    def _latest(self, thread_id: str, ns: str) -> str | None:
+        ids = self._ids.get((thread_id, ns), [])
+        return max(ids, key=lambda each: cast(str, self.memory.get((thread_id, ns, each), "")), default=None)
+
+
+@faulty("get_tuple")
+class LatestIsTheThreads(Hooked):
+    """The latest checkpoint of a namespace is searched under the id of the thread's latest, so it is often not found.
+
+    At home in savers with one pointer to the latest for each thread.
+    """
+
+    def _latest(self, thread_id: str, ns: str) -> str | None:
+        latest = [super()._latest(thread_id, each) or "" for each in self.storage.get(thread_id, {})]
+        return max(latest, default=None)
+
+
+@faulty("get_tuple", "GET-18")
+class NamespacesMatchByPrefix(Hooked):
+    """The latest checkpoint of namespace `a` may be one of `a:1` or `ab`.
+
+    Seen in Redis savers that scan by prefix.
+    """
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        thread_id, ns = place_of(config)
+        if id_of(config) or not ns:
+            return super().get_tuple(config)
+        matches = [each for each in self.storage.get(thread_id, {}) if each.startswith(ns)]
+        newest = max(matches, key=lambda each: self._latest(thread_id, each) or "", default=ns)
+        return super().get_tuple(changed(config, checkpoint_ns=newest))
+
+
+@faulty("get_tuple", "GET-16")
+class UnknownIdGivesTheLatest(Hooked):
+    """An unknown checkpoint id gives the latest checkpoint instead of None.
+
+    Seen in savers with a fallback.
+    """
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        return super().get_tuple(config) or super().get_tuple(without(config, "checkpoint_id"))
+
+
+@faulty("get_tuple")
+class UnknownIdGivesTheOneBefore(Hooked):
+    """An unknown checkpoint id gives the newest checkpoint with a smaller id instead of None.
+
+    At home in savers over ordered keys that seek and do not compare.
+    """
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        found, asked = super().get_tuple(config), id_of(config)
+        older = [each for each in self._ids.get(place_of(config), []) if asked and each < asked]
+        return found if found or not older else super().get_tuple(changed(config, checkpoint_id=older[-1]))
+
+
+@faulty("get_tuple")
+class UnknownThreadGivesAnEmptyCheckpoint(Hooked):
+    """`get_tuple` of a thread that does not exist gives an empty checkpoint instead of None.
+
+    At home in savers that create what they do not find.
+    """
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        found = super().get_tuple(config)
+        if found or id_of(config):
+            return found
+        checkpoint = empty_checkpoint()
+        return CheckpointTuple(_config(*row_of(config, checkpoint["id"])), checkpoint, {}, None, [])
+
+
+@faulty("get_tuple")
+class UnknownThreadRaises(Hooked):
+    """`get_tuple` of a thread that does not exist raises KeyError instead of returning None.
+
+    At home in savers over nested dicts and files.
+    """
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        if config["configurable"]["thread_id"] not in self.storage:
+            raise KeyError(config["configurable"]["thread_id"])
+        return super().get_tuple(config)
+
+
+@faulty("get_tuple", "GET-09")
+class WritesOnlyWithAnId(Hooked):
+    """Pending writes are loaded only if the config names the checkpoint.
+
+    Seen in Redis savers.
+    """
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        found = super().get_tuple(config)
+        return found if found is None or id_of(config) else found._replace(pending_writes=[])
+
+
+@faulty("get_tuple")
+class ParentOnlyWithAnId(Hooked):
+    """A checkpoint that was found as the latest has no parent.
+
+    At home in savers whose two queries select different columns.
+    """
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        found = super().get_tuple(config)
+        return found if found is None or id_of(config) else found._replace(parent_config=None)
+
+
+@faulty("get_tuple")
+class ValuesOnlyOfTheLatest(Hooked):
+    """A checkpoint that is named by its id reads with no channel values, so there is no time travel.
+
+    At home in savers that keep the values of the latest state only.
+    """
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        found = super().get_tuple(config)
+        latest = self._latest(*place_of(config))
+        return found if found is None or id_of(found.config) == latest else with_values(found, {})
+
+
+@faulty("get_tuple", "GET-11")
+class ChannelsBeyondAPageAreLost(Hooked):
+    """A checkpoint with more than 100 channels reads with 100 of them.
+
+    Seen in AWS savers, which read one page.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        return with_values(found, dict(islice(found.checkpoint["channel_values"].items(), 100)))
+
+
+@faulty("get_tuple", "GET-11")
+class WritesBeyondAPageAreLost(Hooked):
+    """A checkpoint with more than 100 pending writes reads with 100 of them.
+
+    Seen in AWS savers, which read one page.
+    """
+
+    def _writes_of(self, thread_id: str, ns: str, checkpoint_id: str) -> StoredWrites:
+        return super()._writes_of(thread_id, ns, checkpoint_id)[:100]
+
+
+@faulty("get_tuple", "GET-13")
+class WriteIndexesAreText(Hooked):
+    """A task's tenth write comes before its second.
+
+    Seen in Azure savers, whose row keys are text.
+    """
+
+    def _writes_of(self, thread_id: str, ns: str, checkpoint_id: str) -> StoredWrites:
+        rows = self.writes.get((thread_id, ns, checkpoint_id), {})
+        ordered = sorted(rows.items(), key=lambda item: (item[1][3], item[0][0], item[0][1] >= 0, str(item[0][1])))
+        return [row for _, row in ordered]
+
+
+@faulty("get_tuple", "GET-14")
+class WritesInTheOrderOfTaskIds(Hooked):
+    """Pending writes come in the order of task ids, not of task paths.
+
+    Seen in SQL savers without a column for the task path.
+    """
+
+    def _writes_of(self, thread_id: str, ns: str, checkpoint_id: str) -> StoredWrites:
+        return [row for _, row in sorted(self.writes.get((thread_id, ns, checkpoint_id), {}).items())]
+
+
+@faulty("get_tuple", "GET-14")
+class WritesInTheOrderOfArrival(Hooked):
+    """Pending writes come in the order in which they were stored.
+
+    Seen in savers over lists and in SQL savers without ORDER BY.
+    """
+
+    def _writes_of(self, thread_id: str, ns: str, checkpoint_id: str) -> StoredWrites:
+        return list(self.writes.get((thread_id, ns, checkpoint_id), {}).values())
+
+
+@faulty("get_tuple", "PUT-08")
+class LongTaskPathsAreCut(Hooked):
+    """Pending writes of tasks whose paths agree in the first 64 characters come in the order of task ids.
+
+    At home in SQL savers with a narrow column for the path.
+    """
+
+    def _writes_of(self, thread_id: str, ns: str, checkpoint_id: str) -> StoredWrites:
+        rows = self.writes.get((thread_id, ns, checkpoint_id), {})
+        return [row for _, row in sorted(rows.items(), key=lambda item: (item[1][3][:64], *item[0]))]
+
+
+@faulty("get_tuple")
+class PendingWritesHaveFourParts(Hooked):
+    """Pending writes are tuples of four: the task path is one of their parts.
+
+    At home in savers that hand out their rows.
+    """
+
+    def _tuple(self, row: _Row) -> CheckpointTuple:
+        found = super()._tuple(row)
+        pairs = zip(found.pending_writes or (), row.writes, strict=True)
+        writes: Any = [(*write, stored[3]) for write, stored in pairs]
+        return found._replace(pending_writes=writes)
+
+
+@faulty("get_tuple", "DEL-08")
+class CacheOutlivesDeleteThread(Cached):
+    """A checkpoint that was read before its thread was deleted can still be read.
+
+    Seen in savers with a cache of their own.
+    """
+
+    stale_after = ("delete_thread",)
+
+
+@faulty("get_tuple")
+class CacheOutlivesPutWrites(Cached):
+    """A checkpoint that was read before reads without the writes that came since.
+
+    At home in savers whose cache is cleared by `put` only.
+    """
+
+    stale_after = ("put_writes",)
+
+
+@faulty("get_tuple", "DUR-07")
+class CacheOutlivesPut(Cached):
+    """The latest checkpoint, once read, stays the latest although newer ones are put.
+
+    Seen in savers that read from a replica or a cache.
+    """
+
+    stale_after = ("put",)
+
+
+@faulty("get_tuple")
+class CacheOfMissesOutlivesPut(Cached):
+    """A thread that was looked for before its first checkpoint is not found after it.
+
+    At home in savers that cache misses; each new thread of the engine begins with one.
+    """
+
+    stale_after = ("put",)
+
+    def keeps(self, row: _Row | None) -> bool:
+        return row is None
+
+
+@faulty("get_tuple")
+class CacheIgnoresNamespaces(Cached):
+    """The latest checkpoint of a thread is given for each of its namespaces, once it was read.
+
+    At home in savers whose cache was made before there were subgraphs.
+    """
+
+    def key(self, thread_id: str, ns: str, checkpoint_id: str | None) -> Any:
+        return thread_id, checkpoint_id
+
+
+@faulty("get_tuple", "MNT-08")
+class CacheOutlivesPrune(Cached):
+    """Checkpoints that were read before they were pruned can still be read.
+
+    At home in savers with a cache of their own.
+    """
+
+    stale_after = ("prune",)
+
+
+@faulty("get_tuple")
+class CacheOutlivesDeleteForRuns(Cached):
+    """Checkpoints that were read before their run was deleted can still be read.
+
+    At home in savers with a cache of their own.
+    """
+
+    stale_after = ("delete_for_runs",)
+
+
+# --- list ---
+
+
+@faulty("list", "LST-01")
+class ListWithoutPendingWrites(Hooked):
+    """Listed tuples have no pending writes.
+
+    Seen in many savers.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        return (each._replace(pending_writes=[]) for each in found)
+
+
+@faulty("list", "LST-24")
+class ListedParentsLackTheNamespace(Hooked):
+    """The parent_config of a listed tuple has no namespace.
+
+    Seen in Redis savers.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        for each in found:
+            parent = each.parent_config
+            yield each._replace(parent_config=without(parent, "checkpoint_ns") if parent else None)
+
+
+@faulty("list")
+class ListedConfigsLackTheNamespace(Hooked):
+    """The config of a listed tuple has no namespace, so going on from it goes on in the root.
+
+    At home in savers that build the config from the query.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        return (each._replace(config=without(each.config, "checkpoint_ns")) for each in found)
+
+
+@faulty("list")
+class ListedValuesAreTheNewest(Hooked):
+    """Each listed checkpoint has the newest channel values of its namespace.
+
+    At home in savers that fetch the values of a list in one query and key them by channel.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        newest: dict[Any, dict[str, Any]] = {}
+        for each in found:
+            values = newest.setdefault(place_of(each.config), each.checkpoint["channel_values"])
+            own = each.checkpoint["channel_values"]
+            yield with_values(each, {ch: values.get(ch, value) for ch, value in own.items()})
+
+
+@faulty("list")
+class ListedWritesAreThoseOfTheId(Hooked):
+    """A listed tuple has the pending writes of all checkpoints of the thread with its id, in whichever namespace.
+
+    At home in savers that fetch the writes of a list in one query and key them by checkpoint id.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        for each in found:
+            thread_id, ns = place_of(each.config)
+            others = {key[1] for key in self.writes if key[::2] == (thread_id, id_of(each.config))} - {ns}
+            writes = list(each.pending_writes or ())
+            for other in sorted(others):
+                rows = self._writes_of(thread_id, other, cast(str, id_of(each.config)))
+                writes += [(task, ch, self.serde.loads_typed(value)) for task, ch, value, _ in rows]
+            yield each._replace(pending_writes=writes)
+
+
+@faulty("list")
+class ListLeavesOutWhatHasNoWrites(Hooked):
+    """A checkpoint without pending writes is not listed.
+
+    At home in SQL savers with an inner join.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        every = (each for each in self.search(query._replace(limit=None)) if each.pending_writes)
+        return islice(every, None if query.limit is None else max(query.limit, 0))
+
+
+@faulty("list")
+class ListRepeatsCheckpointsWithManyWrites(Hooked):
+    """A checkpoint is listed once for each of its pending writes.
+
+    At home in SQL savers with a join.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        every = self.search(query._replace(limit=None))
+        rows = (each for each in every for _ in range(max(1, len(each.pending_writes or ()))))
+        return islice(rows, None if query.limit is None else max(query.limit, 0))
+
+
+@faulty("list", "GET-11")
+class ListStopsAfterAPage(Hooked):
+    """A list without a limit ends after 100 checkpoints.
+
+    Seen in Firestore and AWS savers, which read one page.
+    """
+
+    def asking(self, query: Query) -> Query:
+        return query._replace(limit=100) if query.limit is None else query
+
+
+@faulty("list", "LST-03")
+class FilterIgnoresUnknownKeys(Hooked):
+    """Filter keys other than the documented metadata keys are ignored, so everything is listed.
+
+    Seen in savers with one column for each key.
+    """
+
+    def asking(self, query: Query) -> Query:
+        known = ("source", "step", "parents", "run_id")
+        return query._replace(filter={key: value for key, value in (query.filter or {}).items() if key in known})
+
+
+class FilterNeverMatches(Hooked):
+    """A filter value of some kinds never matches."""
+
+    def never(self, value: Any) -> bool:
+        raise NotImplementedError
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        return () if any(map(self.never, (query.filter or {}).values())) else found
+
+
+@faulty("list", "LST-04")
+class FilterByNoneFindsNothing(FilterNeverMatches):
+    """A filter value of None does not match a stored None.
+
+    At home in SQL, where a comparison with NULL is never true.
+    """
+
+    def never(self, value: Any) -> bool:
+        return value is None
+
+
+@faulty("list", "LST-05")
+class FilterByBoolFindsNothing(FilterNeverMatches):
+    """A filter value of True or False matches nothing.
+
+    Seen in savers that encode it as `True` where JSON has `true`.
+    """
+
+    def never(self, value: Any) -> bool:
+        return isinstance(value, bool)
+
+
+@faulty("list", "LST-04")
+class FilterByFloatFindsNothing(FilterNeverMatches):
+    """A filter value that is a float matches nothing.
+
+    Seen in savers that compare numbers as text.
+    """
+
+    def never(self, value: Any) -> bool:
+        return isinstance(value, float)
+
+
+@faulty("list", "LST-20")
+class FilterByDictFindsNothing(FilterNeverMatches):
+    """A filter value that is a dict matches nothing, not even an equal one.
+
+    Seen in savers that compare with the text of another serialisation.
+    """
+
+    def never(self, value: Any) -> bool:
+        return isinstance(value, dict)
+
+
+@faulty("list", "LST-21")
+class FilterByListFindsNothing(FilterNeverMatches):
+    """A filter value that is a list matches nothing, not even an equal one.
+
+    Seen in Oracle savers.
+    """
+
+    def never(self, value: Any) -> bool:
+        return isinstance(value, list)
+
+
+@faulty("list", "LST-22")
+class FilterComparesText(Hooked):
+    """A filter for the text `5` finds the number 5, and one for 5 the text.
+
+    Seen in savers whose index holds text.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        def text(value: Any) -> str:
+            return value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
+
+        wanted = query.filter or {}
+        matches = (
+            each
+            for each in self.search(query._replace(filter=None, limit=None))
+            if all(key in each.metadata and text(dict(each.metadata)[key]) == text(wanted[key]) for key in wanted)
+        )
+        return islice(matches, None if query.limit is None else max(query.limit, 0))
+
+
+@faulty("list")
+class FilterMatchesAnyKey(Hooked):
+    """A filter with two keys finds checkpoints that match one of them.
+
+    At home in savers that join conditions with OR.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        if not query.filter:
+            return found
+        single = [self.search(query._replace(filter={key: value}, limit=None)) for key, value in query.filter.items()]
+        ids = {str(each.config) for found in single for each in found}
+        every = self.search(query._replace(filter=None, limit=None))
+        matches = (each for each in every if str(each.config) in ids)
+        return islice(matches, None if query.limit is None else max(query.limit, 0))
+
+
+@faulty("list")
+class FilterUsesOneKey(Hooked):
+    """Of a filter with several keys only the last counts.
+
+    At home in savers whose loop over the keys replaces the condition.
+    """
+
+    def asking(self, query: Query) -> Query:
+        return query._replace(filter=dict(list(query.filter.items())[-1:])) if query.filter else query
+
+
+@faulty("list", "SEC-04")
+class FilterTextIsALikePattern(Hooked):
+    """A filter value with a percent sign finds all values that match it as a pattern.
+
+    At home in SQL savers that compare with LIKE.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        wanted = {key: value for key, value in (query.filter or {}).items() if isinstance(value, str) and "%" in value}
+        if not wanted:
+            return found
+        rest = {key: value for key, value in (query.filter or {}).items() if key not in wanted}
+        matches = (
+            each
+            for each in self.search(query._replace(filter=rest, limit=None))
+            if all(like(value, str(dict(each.metadata).get(key))) for key, value in wanted.items())
+        )
+        return islice(matches, None if query.limit is None else max(query.limit, 0))
+
+
+@faulty("list")
+class FilterTextIgnoresCase(Hooked):
+    """A filter for `Loop` finds `loop`.
+
+    At home in MySQL savers, and in search indexes that analyse text.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        def folded(value: Any) -> Any:
+            return converted(value, lambda part: part.casefold() if isinstance(part, str) else part)
+
+        wanted = {key: folded(value) for key, value in (query.filter or {}).items() if isinstance(value, str)}
+        rest = {key: value for key, value in (query.filter or {}).items() if key not in wanted}
+        matches = (
+            each
+            for each in self.search(query._replace(filter=rest, limit=None))
+            if all(folded(dict(each.metadata).get(key)) == value for key, value in wanted.items())
+        )
+        return islice(matches, None if query.limit is None else max(query.limit, 0))
+
+
+@faulty("list", "SEC-03")
+class FilterValuesMayBeOperators(Hooked):
+    """A filter value such as `{"$ne": None}` is run as an operator of the backend.
+
+    Seen in MongoDB savers; one user reads another's checkpoints.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        def operators(value: Any) -> bool:
+            return isinstance(value, dict) and any(str(key).startswith("$") for key in value)
+
+        plain = {key: value for key, value in (query.filter or {}).items() if not operators(value)}
+        return found if plain == (query.filter or {}) else self.search(query._replace(filter=plain))
+
+
+@faulty("list", "SEC-02")
+class FilterKeysAreSql(Hooked):
+    """A filter key with a quote in it ends the statement's text, so everything is listed.
+
+    Seen in SQL savers (CVE-2025-67644).
+    """
+
+    def asking(self, query: Query) -> Query:
+        return query._replace(filter={}) if any("'" in key for key in query.filter or {}) else query
+
+
+@faulty("list", "LST-06")
+class BeforeIsIgnored(Hooked):
+    """`before` is ignored.
+
+    Seen in DynamoDB, Redis and Cloudflare savers.
+    """
+
+    def asking(self, query: Query) -> Query:
+        return query._replace(before=None)
+
+
+@faulty("list")
+class BeforeIncludesItsCheckpoint(Hooked):
+    """The checkpoint that `before` names is listed too.
+
+    At home in key ranges that include their end.
+    """
+
+    def asking(self, query: Query) -> Query:
+        bound = id_of(query.before)
+        return query._replace(before={"configurable": {"checkpoint_id": bound + "\0"}}) if bound else query
+
+
+@faulty("list", "LST-08")
+class BeforeIsIgnoredWithAFilter(Hooked):
+    """`before` is ignored when there is a filter too.
+
+    At home in savers with one query for each combination of arguments.
+    """
+
+    def asking(self, query: Query) -> Query:
+        return query._replace(before=None) if query.filter else query
+
+
+@faulty("list")
+class BeforeAnUnknownIdFindsNothing(Hooked):
+    """`before` with an id that is not stored finds nothing instead of all smaller ids.
+
+    At home in savers that look the bound up first.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        bound = id_of(query.before)
+        every = self.search(Query(query.config))
+        return found if bound is None or any(id_of(each.config) == bound for each in every) else ()
+
+
+@faulty("list")
+class BeforeMeansStoredEarlier(Hooked):
+    """`before` bounds by the order of putting, not by id.
+
+    At home in savers that order by a row number.
+    """
+
+    def putting(self, call: Put) -> Put:
+        self.memory.setdefault(row_of(call.config, call.checkpoint["id"]), len(self.memory))
+        return call
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        bounds = [number for key, number in self.memory.items() if key[2] == id_of(query.before)]
+        if not bounds:
+            return found
+        every = self.search(query._replace(before=None, limit=None))
+        earlier = (each for each in every if self.memory.get(row_of(each.config), 0) < max(bounds))
+        return islice(earlier, None if query.limit is None else max(query.limit, 0))
+
+
+@faulty("list", "LST-08")
+class LimitOneIsTheLatest(Hooked):
+    """`limit=1` gives the latest checkpoint, whatever filter and before say.
+
+    Seen in savers with a fast path for it.
+    """
+
+    def asking(self, query: Query) -> Query:
+        return Query(query.config, limit=1) if query.limit == 1 else query
+
+
+@faulty("list")
+class LimitIsPerNamespace(Hooked):
+    """`limit` is applied to each namespace by itself.
+
+    At home in savers that run one query for each namespace.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        counts: dict[Any, int] = {}
+        for each in self.search(query._replace(limit=None)):
+            place = place_of(each.config)
+            counts[place] = counts.get(place, 0) + 1
+            if query.limit is None or counts[place] <= query.limit:
+                yield each
+
+
+@faulty("list", "LST-13")
+class LimitZeroIsNoLimit(Hooked):
+    """`limit=0` lists everything.
+
+    Seen wherever a saver asks `if limit`.
+    """
+
+    def asking(self, query: Query) -> Query:
+        return query._replace(limit=query.limit or None)
+
+
+@faulty("list", "LST-10")
+class RootNamespaceListsAll(Hooked):
+    """Listing the root namespace lists all namespaces.
+
+    Seen wherever a saver asks `if checkpoint_ns`.
+    """
+
+    def asking(self, query: Query) -> Query:
+        if query.config and query.config["configurable"].get("checkpoint_ns") == "":
+            return query._replace(config=without(query.config, "checkpoint_ns"))
+        return query
+
+
+@faulty("list", "LST-11")
+class NoNamespaceListsTheRoot(Hooked):
+    """Listing a thread without a namespace lists its root namespace only.
+
+    Seen in Redis savers.
+    """
+
+    def asking(self, query: Query) -> Query:
+        if not query.config:
+            return query
+        return query._replace(config=changed(query.config, checkpoint_ns=place_of(query.config)[1]))
+
+
+@faulty("list", "GET-18")
+class ListedNamespacesMatchByPrefix(Hooked):
+    """Listing namespace `a` lists `a:1` and `ab` too.
+
+    Seen in Redis savers that scan by prefix.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        ns = query.config["configurable"].get("checkpoint_ns") if query.config else None
+        if not ns:
+            return found
+        every = self.search(query._replace(config=without(query.config or {}, "checkpoint_ns"), limit=None))
+        matches = (each for each in every if place_of(each.config)[1].startswith(ns))
+        return islice(matches, None if query.limit is None else max(query.limit, 0))
+
+
+@faulty("list", "LST-12")
+class ListIsOldestFirst(Hooked):
+    """Checkpoints are listed oldest first.
+
+    Seen in Redis savers.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        return sorted(found, key=lambda each: cast(str, id_of(each.config)))
+
+
+@faulty("list", "GET-04")
+class ListIsInTheOrderOfPutting(Hooked):
+    """Checkpoints are listed in the reverse order of putting, not of their ids.
+
+    At home in savers that order by a row number or a time of storing.
+    """
+
+    def putting(self, call: Put) -> Put:
+        self.memory.setdefault(row_of(call.config, call.checkpoint["id"]), len(self.memory))
+        return call
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        every = sorted(
+            self.search(query._replace(limit=None)),
+            key=lambda each: cast(int, self.memory.get(row_of(each.config), 0)),
+            reverse=True,
+        )
+        return every if query.limit is None else every[: max(query.limit, 0)]
+
+
+@faulty("list")
+class ListIsOrderedByNamespaceFirst(Hooked):
+    """A list over several namespaces gives one namespace after the other instead of the newest first.
+
+    At home in savers that run one query for each namespace, or order by the primary key.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        every = sorted(self.search(query._replace(limit=None)), key=lambda each: place_of(each.config))
+        return every if query.limit is None else every[: max(query.limit, 0)]
+
+
+@faulty("list", "LST-15")
+class ListOfAllThreadsIsEmpty(Hooked):
+    """`list(None)` lists nothing.
+
+    Seen in savers that always bind a thread id.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        return found if query.config else ()
+
+
+@faulty("list", "LST-15")
+class ListOfAllThreadsIgnoresTheFilter(Hooked):
+    """`list(None, filter=…)` lists everything.
+
+    At home in savers whose conditions hang on the thread's.
+    """
+
+    def asking(self, query: Query) -> Query:
+        return query if query.config else query._replace(filter=None)
+
+
+@faulty("list")
+class ListOfAllThreadsSeesRootsOnly(Hooked):
+    """`list(None)` leaves out the namespaces of subgraphs.
+
+    At home in savers with an index of threads.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        if query.config:
+            return found
+        roots = (each for each in self.search(query._replace(limit=None)) if not place_of(each.config)[1])
+        return islice(roots, None if query.limit is None else max(query.limit, 0))
+
+
+@faulty("list", "LST-16")
+class ListOfAnUnknownThreadRaises(Hooked):
+    """Listing a thread that does not exist raises.
+
+    Seen in savers over nested dicts and files.
+    """
+
+    def asking(self, query: Query) -> Query:
+        if query.config and query.config["configurable"]["thread_id"] not in self.storage:
+            raise KeyError(query.config["configurable"]["thread_id"])
+        return query
+
+
+@faulty("list", "LST-23")
+class ListIgnoresTheCheckpointId(Hooked):
+    """Listing with a checkpoint id in the config lists the whole thread.
+
+    Seen in Redis savers.
+    """
+
+    def asking(self, query: Query) -> Query:
+        return query._replace(config=without(query.config, "checkpoint_id")) if query.config else query
+
+
+@faulty("list", "LST-25")
+class ListBreaksWhenSomethingIsPut(Hooked):
+    """Putting a checkpoint while a list is iterated breaks the iteration.
+
+    At home in savers that iterate over a live dict or cursor.
+    """
+
+    def putting(self, call: Put) -> Put:
+        if not self.stored(call.config, call.checkpoint["id"]):
+            self.memory["puts"] = self.memory.get("puts", 0) + 1
+        return call
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        puts = self.memory.get("puts")
+        for each in found:
+            if self.memory.get("puts") != puts:
+                raise RuntimeError("dictionary changed size during iteration")
+            yield each
+
+
+@faulty("list", "LST-25")
+class ListSeesWhatIsPutMeanwhile(Hooked):
+    """Checkpoints that are put into the thread while a list is iterated are added at its end.
+
+    At home in savers that read page by page with an offset.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        listed: set[str] = set()
+        for each in found:
+            listed.add(str(each.config))
+            yield each
+        if query.limit is None:
+            yield from (each for each in self.search(query) if str(each.config) not in listed)
+
+
+@faulty("list", "CON-02")
+class OpenListBlocksWriters(Hooked):
+    """While a list is iterated nothing can be put, not even by the iterating thread itself.
+
+    Seen in SQLite savers, which hold a lock that is not reentrant.
+    """
+
+    def __init__(self, *, serde: SerializerProtocol | None = None) -> None:
+        super().__init__(serde=serde)
+        self.gate = threading.Lock()
+
+    @contextmanager
+    def around(self, method: str) -> Iterator[None]:
+        if method != "put":
+            yield
+            return
+        if not self.gate.acquire(timeout=HANG):
+            raise TimeoutError("hung")
+        try:
+            yield
+        finally:
+            self.gate.release()
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        if not self.gate.acquire(timeout=HANG):
+            raise TimeoutError("hung")
+        try:
+            yield from found
+        finally:
+            self.gate.release()
+
+
+@faulty("list")
+class ListIsAList(Hooked):
+    """`list` returns a list, so `next(saver.list(config))` raises.
+
+    At home in savers that fetch all rows.
+    """
+
+    def list(self, *args: Any, **kwargs: Any) -> Any:
+        return [*super().list(*args, **kwargs)]
+
+
+# --- put_writes ---
+
+
+@faulty("put_writes", "WRT-01")
+class SpecialWritesTakeTheirPosition(Hooked):
+    """Writes to special channels (error, interrupt, resume, scheduled) are kept by their position in the batch.
+
+    Seen in savers that do not use WRITES_IDX_MAP, so that an interrupt collides with the task's first write.
+    """
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        rows: dict[tuple[str, int], StoredWrite] = {
+            (task_id, idx): (task_id, ch, self.serde.dumps_typed(value), task_path)
+            for idx, (ch, value) in enumerate(writes)
+        }
+        stored = self.writes.setdefault(row_of(config), {})
+        special = all(ch in WRITES_IDX_MAP for ch, _ in writes)
+        stored.update(rows if special else {key: row for key, row in rows.items() if key not in stored})
+
+
+class StaleSpecialWrites(Hooked):
+    """Some writes to special channels are not replaced."""
+
+    def stale(self, channel: str, writes: Writes) -> bool:
+        raise NotImplementedError
+
+    def writing(self, call: Batch) -> Batch:
+        rows = self.writes.get(row_of(call.config), {})
+        writes = list(call.writes)
+        for place, (ch, _) in enumerate(writes):
+            row = rows.get((call.task_id, WRITES_IDX_MAP.get(ch, -99)))
+            if row and self.stale(ch, call.writes):
+                writes[place] = (ch, self.serde.loads_typed(row[2]))
+        return call._replace(writes=writes)
+
+
+@faulty("put_writes", "WRT-02")
+class MixedBatchKeepsTheStaleSpecialWrite(StaleSpecialWrites):
+    """A batch that mixes ordinary and special writes does not replace the special ones.
+
+    Seen in SQL savers, which choose the statement for the whole batch.
+    """
+
+    def stale(self, channel: str, writes: Writes) -> bool:
+        return not all(ch in WRITES_IDX_MAP for ch, _ in writes)
+
+
+@faulty("put_writes", "WRT-02")
+class SpecialWritesAreNeverReplaced(StaleSpecialWrites):
+    """The first error, interrupt or resume of a task stays, whatever comes after it.
+
+    Seen in SQL savers with INSERT OR IGNORE.
+    """
+
+    def stale(self, channel: str, writes: Writes) -> bool:
+        return True
+
+
+@faulty("put_writes", "WRT-02")
+class ResumeIsNeverReplaced(StaleSpecialWrites):
+    """The first resume of a task stays, so a task that is resumed twice gets the first answer twice.
+
+    At home in savers with a list of special channels of their own, made before this one was.
+    """
+
+    def stale(self, channel: str, writes: Writes) -> bool:
+        return channel == RESUME
+
+
+@faulty("put_writes")
+class ErrorRemovesTheTasksWrites(Hooked):
+    """A special write removes the ordinary writes of its task.
+
+    At home in savers that delete a task's writes before they insert.
+    """
+
+    def writing(self, call: Batch) -> Batch:
+        rows = self.writes.get(row_of(call.config), {})
+        if call.writes and all(ch in (ERROR, INTERRUPT) for ch, _ in call.writes):
+            for key in [key for key in rows if key[0] == call.task_id and key[1] >= 0]:
+                del rows[key]
+        return call
+
+
+@faulty("put_writes", "WRT-06")
+class EmptyBatchRaises(Hooked):
+    """An empty batch of writes raises.
+
+    Seen in SQL savers that build the VALUES clause by hand.
+    """
+
+    def writing(self, call: Batch) -> Batch:
+        if not call.writes:
+            raise ValueError("Invalid Operation: No operations to execute")
+        return call
+
+
+@faulty("put_writes", "WRT-07")
+class RepeatedBatchRaises(Hooked):
+    """Storing a task's writes again raises a duplicate-key error.
+
+    Seen in MongoDB savers with a unique index.
+    """
+
+    def writing(self, call: Batch) -> Batch:
+        rows = self.writes.get(row_of(call.config), {})
+        if any((call.task_id, idx) in rows for idx, (ch, _) in enumerate(call.writes) if ch not in WRITES_IDX_MAP):
+            raise ValueError("E11000 duplicate key error")
+        return call
+
+
+@faulty("put_writes", "WRT-05")
+class RepeatedBatchIsAdded(Hooked):
+    """Storing a task's writes again stores them twice.
+
+    At home in append-only savers.
+    """
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        rows = self.writes.get(row_of(config), {})
+        start = max((key[1] + 1 for key in rows if key[0] == task_id), default=0)
+        super().put_writes(config, writes, task_id, task_path)
+        if start <= 0:
+            return
+        rows = self.writes[row_of(config)]
+        for idx, (ch, value) in enumerate(writes):
+            if ch not in WRITES_IDX_MAP:
+                rows[task_id, start + idx] = (task_id, ch, self.serde.dumps_typed(value), task_path)
+
+
+@faulty("put_writes", "WRT-12")
+class PutWritesTakesNoTaskPath(Hooked):
+    """`put_writes` and `aput_writes` take no `task_path`.
+
+    Seen in DynamoDB and Firestore savers.
+    """
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str) -> None:  # type: ignore[override]
+        super().put_writes(config, writes, task_id)
+
+    async def aput_writes(self, config: RunnableConfig, writes: Writes, task_id: str) -> None:  # type: ignore[override]
+        super().put_writes(config, writes, task_id)
+
+
+@faulty("put_writes", "WRT-18")
+class WritesGoToTheLatest(Hooked):
+    """Writes are stored with the thread's latest checkpoint, not with the one that the config names.
+
+    Seen in savers that keep the writes of the latest state only.
+    """
+
+    def writing(self, call: Batch) -> Batch:
+        latest = self._latest(*place_of(call.config))
+        return call._replace(config=changed(call.config, checkpoint_id=latest)) if latest else call
+
+
+@faulty("put_writes", "WRT-19")
+class WritesIgnoreTheNamespace(Hooked):
+    """Writes are stored by thread and checkpoint id; each namespace's checkpoint of that id has them all.
+
+    At home in savers whose table of writes has no namespace.
+    """
+
+    def writing(self, call: Batch) -> Batch:
+        return call._replace(config=changed(call.config, checkpoint_ns=""))
+
+    def _writes_of(self, thread_id: str, ns: str, checkpoint_id: str) -> StoredWrites:
+        return super()._writes_of(thread_id, "", checkpoint_id)
+
+
+@faulty("put_writes", "WRT-19")
+class WritesIgnoreTheThread(Hooked):
+    """A checkpoint has the pending writes of the checkpoints of the same namespace and id in other threads too.
+
+    At home in savers whose table of writes is keyed by checkpoint id.
+    """
+
+    def _writes_of(self, thread_id: str, ns: str, checkpoint_id: str) -> StoredWrites:
+        own = super()._writes_of(thread_id, ns, checkpoint_id)
+        others = [each for each in self.writes if each[1:] == (ns, checkpoint_id) and each[0] != thread_id]
+        return [*own, *(row for each in others for row in super(WritesIgnoreTheThread, self)._writes_of(*each))]
+
+
+@faulty("put_writes", "WRT-20")
+class WritesToOneChannelCollapse(KeyedWrites):
+    """Of several writes of a task to one channel the last stays.
+
+    Seen in savers that keep a task's writes in a dict by channel.
+    """
+
+    replaces = True
+
+    def key(self, task_id: str, idx: int, row: StoredWrite) -> Any:
+        return task_id, row[1]
+
+
+@faulty("put_writes", "WRT-22")
+class WritesAreKeyedWithoutTheTask(KeyedWrites):
+    """Writes of two tasks at the same position replace one another.
+
+    At home in savers whose key is checkpoint and index.
+    """
+
+    def key(self, task_id: str, idx: int, row: StoredWrite) -> Any:
+        return idx
+
+
+@faulty("put_writes", "WRT-21")
+class TaskAndIndexAreJoined(KeyedWrites):
+    """Write 10 of task `a` and write 0 of task `a1` have one key.
+
+    At home in key-value savers that join key parts without a separator.
+    """
+
+    def key(self, task_id: str, idx: int, row: StoredWrite) -> Any:
+        return f"{task_id}{idx}"
+
+
+@faulty("put_writes")
+class LongTaskIdsAreCut(KeyedWrites):
+    """Writes of tasks whose ids agree in the first 36 characters have one key.
+
+    At home in SQL savers that expect a UUID.
+    """
+
+    def key(self, task_id: str, idx: int, row: StoredWrite) -> Any:
+        return task_id[:36], idx
+
+
+@faulty("put_writes")
+class TaskIdsIgnoreCase(KeyedWrites):
+    """Writes of tasks `Task` and `task` have one key.
+
+    At home in MySQL and SQL Server, whose default collations ignore case.
+    """
+
+    def key(self, task_id: str, idx: int, row: StoredWrite) -> Any:
+        return task_id.casefold(), idx
+
+
+@faulty("put_writes")
+class IndexesBeyondAByteAreOne(KeyedWrites):
+    """All writes of a task from the 128th on have one key.
+
+    At home in MySQL savers with a TINYINT column, which clamps.
+    """
+
+    def key(self, task_id: str, idx: int, row: StoredWrite) -> Any:
+        return task_id, min(idx, 127)
+
+
+@faulty("put_writes")
+class EqualWritesAreOne(KeyedWrites):
+    """Of a task's writes of the same value to the same channel one stays.
+
+    At home in savers over sets.
+    """
+
+    def key(self, task_id: str, idx: int, row: StoredWrite) -> Any:
+        return row[:3]
+
+
+@faulty("put_writes")
+class TaskPathIsPartOfTheKey(Hooked):
+    """A task's writes that are stored again under another task path are kept twice.
+
+    At home in savers that sort by a composite key.
+    """
+
+    def _writes_of(self, thread_id: str, ns: str, checkpoint_id: str) -> StoredWrites:
+        again = self.memory.get((thread_id, ns, checkpoint_id), {}).values()
+        rows = [*super()._writes_of(thread_id, ns, checkpoint_id), *again]
+        return sorted(rows, key=lambda row: (row[3], row[0]))
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        key = row_of(config)
+        before = dict(self.writes.get(row_of(config), {}))
+        super().put_writes(config, writes, task_id, task_path)
+        for idx, (ch, value) in enumerate(writes):
+            old = before.get((task_id, idx))
+            if ch not in WRITES_IDX_MAP and old and old[3] != task_path:
+                row = (task_id, ch, self.serde.dumps_typed(value), task_path)
+                self.memory.setdefault(key, {})[task_id, idx, task_path] = row
+
+    def delete_thread(self, thread_id: str) -> None:
+        super().delete_thread(thread_id)
+        for key in [key for key in self.memory if key[0] == thread_id]:
+            del self.memory[key]
+
+
+@faulty("put_writes")
+class WritesBeforeTheirCheckpointAreLost(Hooked):
+    """Writes that are stored before their checkpoint are lost.
+
+    At home in SQL savers with a foreign key; the engine stores both at the same time.
+    """
+
+    def writing(self, call: Batch) -> Batch:
+        stored = self.stored(call.config, cast(str, id_of(call.config)))
+        return call if stored else call._replace(writes=[])
+
+
+@faulty("put_writes", "WRT-13")
+class ChildTakesTheParentsWritesAway(Hooked):
+    """Putting a checkpoint removes the pending writes of its parent.
+
+    Seen in savers that keep the latest state only.
+    """
+
+    def putting(self, call: Put) -> Put:
+        self.writes.pop(row_of(call.config), None)
+        return call
+
+
+@faulty("put_writes", "PUT-24")
+class PutWritesAliasesCallersValues(Hooked):
+    """Written values are the caller's live objects, so changing them afterwards changes the stored write.
+
+    At home in in-memory savers.
+    """
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        super().put_writes(config, writes, task_id, task_path)
+        rows = self.writes.get(row_of(config), {})
+        for idx, (ch, value) in enumerate(writes):
+            row = rows[task_id, WRITES_IDX_MAP.get(ch, idx)]
+            if row[2] == self.serde.dumps_typed(value):
+                self.memory[id(row)] = (row, value)
+
+    def _writes_of(self, thread_id: str, ns: str, checkpoint_id: str) -> StoredWrites:
+        def now(row: StoredWrite) -> StoredWrite:
+            known, value = self.memory.get(id(row), (None, None))
+            return (*row[:2], self.serde.dumps_typed(value), row[3]) if known is row else row
+
+        return [now(row) for row in super()._writes_of(thread_id, ns, checkpoint_id)]
+
+
+@faulty("put_writes", "PUT-03")
+class NoneWritesAreLost(Hooked):
+    """A write whose value is None is lost.
+
+    At home where NULL means no write; the engine's branch channels are written with None.
+    """
+
+    def _tuple(self, row: _Row) -> CheckpointTuple:
+        found = super()._tuple(row)
+        return found._replace(pending_writes=[write for write in found.pending_writes or () if write[2] is not None])
+
+
+@faulty("put_writes")
+class InternalWritesAreLost(Hooked):
+    """Writes to channels whose names begin with `__`, special ones apart, are lost.
+
+    At home in savers that store state only; a task that wrote nothing says so with `__no_writes__`.
+    """
+
+    def _writes_of(self, thread_id: str, ns: str, checkpoint_id: str) -> StoredWrites:
+        rows = super()._writes_of(thread_id, ns, checkpoint_id)
+        return [row for row in rows if not row[1].startswith("__") or row[1] in WRITES_IDX_MAP]
+
+
+@faulty("put_writes", "WRT-11")
+class InterruptsBecomeDicts(Converting):
+    """An Interrupt in a pending write comes back as a dict.
+
+    Seen in Redis savers.
+    """
+
+    channels = False
+
+    def convert(self, value: Any) -> Any:
+        return {"value": value.value, "id": getattr(value, "id", "")} if isinstance(value, Interrupt) else value
+
+
+@faulty("put_writes", "WRT-11")
+class SendsInWritesBecomeDicts(Converting):
+    """A Send in a pending write comes back as a dict.
+
+    Seen in Redis savers.
+    """
+
+    channels = False
+
+    def convert(self, value: Any) -> Any:
+        return {"node": value.node, "arg": value.arg} if isinstance(value, Send) else value
+
+
+@faulty("put_writes", "PUT-26")
+class FailedBatchIsHalfStored(Hooked):
+    """A batch that fails at a value which cannot be serialised leaves the writes before it.
+
+    At home in savers that insert write by write.
+    """
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        try:
+            super().put_writes(config, writes, task_id, task_path)
+        except (TypeError, ValueError):
+            for length in range(len(writes) - 1, 0, -1):
+                try:
+                    super().put_writes(config, writes[:length], task_id, task_path)
+                except (TypeError, ValueError):
+                    continue
+                break
+            raise
+
+
+@faulty("put_writes", "WRT-15")
+class PutWritesSwallowsErrors(Hooked):
+    """`put_writes` returns as if it had stored writes that cannot be serialised.
+
+    At home in savers that log errors and go on.
+    """
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        try:
+            super().put_writes(config, writes, task_id, task_path)
+        except (TypeError, ValueError):
+            return
+
+
+# --- delete_thread ---
+
+
+@faulty("delete_thread", "DEL-01")
+class DeleteThreadLeavesValues(Hooked):
+    """delete_thread leaves the channel values behind, so a thread made anew with the same versions has them.
+
+    Seen in Redis savers.
+    """
+
+    def delete_thread(self, thread_id: str) -> None:
+        blobs = {key: blob for key, blob in self.blobs.items() if key[0] == thread_id}
+        super().delete_thread(thread_id)
+        self.blobs.update(blobs)
+
+
+@faulty("delete_thread", "DEL-07")
+class DeleteThreadLeavesSubgraphs(Hooked):
+    """delete_thread deletes the root namespace only.
+
+    Seen in Redis and AWS savers.
+    """
+
+    def delete_thread(self, thread_id: str) -> None:
+        rows = {ns: dict(each) for ns, each in self.storage.get(thread_id, {}).items() if ns}
+        tables: tuple[dict[Any, Any], ...] = (self._ids, self.writes, self.blobs)
+        kept = [{key: row for key, row in table.items() if key[0] == thread_id and key[1]} for table in tables]
+        super().delete_thread(thread_id)
+        for table, rest in zip(tables, kept, strict=True):
+            table.update(rest)
+        if rows:
+            self.storage[thread_id] = rows
+
+
+@faulty("delete_thread", "DEL-03")
+class DeleteThreadIsAGlob(Hooked):
+    """Deleting the thread `a*` deletes every thread that begins with an a.
+
+    Seen in Redis savers.
+    """
+
+    def delete_thread(self, thread_id: str) -> None:
+        super().delete_thread(thread_id)
+        if any(character in thread_id for character in "*?["):
+            for each in fnmatch.filter(list(self.storage), thread_id):
+                super().delete_thread(each)
+
+
+@faulty("delete_thread", "DEL-03")
+class DeleteThreadIsALikePattern(Hooked):
+    """Deleting the thread `a_c` deletes `abc` too.
+
+    At home in SQL savers that delete with LIKE.
+    """
+
+    def delete_thread(self, thread_id: str) -> None:
+        super().delete_thread(thread_id)
+        for each in [each for each in self.storage if like(thread_id, each)]:
+            super().delete_thread(each)
+
+
+@faulty("delete_thread")
+class DeleteThreadLeavesOrphanWrites(Hooked):
+    """delete_thread leaves the writes whose checkpoint was never put.
+
+    At home in SQL savers that delete writes by way of their checkpoints.
+    """
+
+    def delete_thread(self, thread_id: str) -> None:
+        orphans = {
+            key: rows
+            for key, rows in self.writes.items()
+            if key[0] == thread_id and key[2] not in self.storage.get(thread_id, {}).get(key[1], {})
+        }
+        super().delete_thread(thread_id)
+        self.writes.update(orphans)
+
+
+@faulty("delete_thread")
+class DeletedThreadStaysDead(Hooked):
+    """Nothing can be stored in a thread that was deleted once.
+
+    At home in savers with tombstones.
+    """
+
+    def delete_thread(self, thread_id: str) -> None:
+        super().delete_thread(thread_id)
+        self.memory[thread_id] = "deleted"
+
+    def storing(self, call: Put) -> RunnableConfig:
+        returned = super().storing(call)
+        thread_id, ns = place_of(call.config)
+        if thread_id in self.memory:
+            self._remove(thread_id, ns, [call.checkpoint["id"]])
+        return returned
+
+
+@faulty("delete_thread")
+class DeleteThreadDeletesTheIdsElsewhere(Hooked):
+    """delete_thread deletes the checkpoints of the same ids in other threads too.
+
+    At home in SQL savers that delete by checkpoint id; it hits copies of a thread.
+    """
+
+    def delete_thread(self, thread_id: str) -> None:
+        ids = {each for rows in self.storage.get(thread_id, {}).values() for each in rows}
+        super().delete_thread(thread_id)
+        for other, ns in list(self._ids):
+            if same := ids & self.storage[other][ns].keys():
+                self._remove(other, ns, same)
+
+
+@faulty("delete_thread", "GET-11")
+class DeleteThreadStopsAfterABatch(Hooked):
+    """delete_thread deletes the newest 25 checkpoints of each namespace.
+
+    At home in DynamoDB savers, whose batches have 25 items.
+    """
+
+    def delete_thread(self, thread_id: str) -> None:
+        if all(len(rows) <= 25 for rows in self.storage.get(thread_id, {}).values()):
+            super().delete_thread(thread_id)
+            return
+        for ns in list(self.storage.get(thread_id, {})):
+            self._remove(thread_id, ns, self._ids[thread_id, ns][-25:])
+
+
+@faulty("delete_thread")
+class DeletingAnUnknownThreadRaises(Hooked):
+    """Deleting a thread that does not exist raises.
+
+    At home in savers over nested dicts and files.
+    """
+
+    def delete_thread(self, thread_id: str) -> None:
+        if not any(key[0] == thread_id for table in (self._ids, self.writes) for key in table):
+            raise KeyError(thread_id)
+        super().delete_thread(thread_id)
+
+
+@faulty("delete_thread")
+class DeleteThreadDeletesEverything(Hooked):
+    """delete_thread deletes all threads.
+
+    At home in savers over one file or one index.
+    """
+
+    def delete_thread(self, thread_id: str) -> None:
+        for each in {thread_id, *self.storage, *(key[0] for key in self.writes)}:
+            super().delete_thread(each)
+
+
+# --- copy_thread ---
+
+
+@faulty("copy_thread", "MNT-08")
+class CopySharesWrites(Hooked):
+    """The copy of a thread and its source share their pending writes: what is written to one shows in the other.
+
+    At home in in-memory savers that copy one level.
+    """
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        for key in [key for key in self.writes if key[0] == target_thread_id]:
+            self.writes[key] = self.writes[source_thread_id, key[1], key[2]]
+
+
+@faulty("copy_thread", "MNT-08")
+class CopySharesCheckpoints(Hooked):
+    """What is put into the copy of a thread shows in its source, and the reverse.
+
+    At home in savers that point the copy at the source's rows.
+    """
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        self.memory.setdefault(source_thread_id, set()).add(target_thread_id)
+        self.memory.setdefault(target_thread_id, set()).add(source_thread_id)
+
+    def storing(self, call: Put) -> RunnableConfig:
+        for other in self.memory.get(call.config["configurable"]["thread_id"], ()):
+            if other in self.storage:
+                super().storing(call._replace(config=changed(call.config, thread_id=other)))
+        return super().storing(call)
+
+
+@faulty("copy_thread")
+class CopyLeavesSubgraphsOut(Hooked):
+    """The copy of a thread has the root namespace only.
+
+    At home in savers that list the root.
+    """
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        for ns in [ns for ns in self.storage.get(target_thread_id, {}) if ns and source_thread_id != target_thread_id]:
+            self._remove(target_thread_id, ns, list(self._ids[target_thread_id, ns]))
+
+
+@faulty("copy_thread")
+class CopyLeavesWritesOut(Hooked):
+    """The copy of a thread has no pending writes, so an interrupt cannot be resumed in it.
+
+    At home in savers that copy one table.
+    """
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        for key in [key for key in self.writes if key[0] == target_thread_id != source_thread_id]:
+            del self.writes[key]
+
+
+@faulty("copy_thread")
+class CopyLeavesHistoryOut(Hooked):
+    """The copy of a thread has the latest checkpoint of each namespace only.
+
+    At home in savers that copy a state.
+    """
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        for ns in [*self.storage.get(target_thread_id, {})] if source_thread_id != target_thread_id else []:
+            self._remove(target_thread_id, ns, self._ids[target_thread_id, ns][:-1])
+
+
+@faulty("copy_thread")
+class CopyLosesParents(Hooked):
+    """The checkpoints of a copied thread have no parents.
+
+    At home in savers that put each checkpoint anew.
+    """
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        for rows in self.storage.get(target_thread_id, {}).values() if source_thread_id != target_thread_id else ():
+            rows.update({key: (row[0], row[1], None) for key, row in rows.items()})
+
+
+@faulty("copy_thread")
+class CopyChainsCheckpointsInOrder(Hooked):
+    """In a copied thread each checkpoint's parent is the one before it, so forks become one line.
+
+    At home in savers that put each checkpoint anew on the one before.
+    """
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        for rows in self.storage.get(target_thread_id, {}).values() if source_thread_id != target_thread_id else ():
+            before: str | None = None
+            for key in sorted(rows):
+                rows[key] = (rows[key][0], rows[key][1], before if rows[key][2] else None)
+                before = key
+
+
+@faulty("copy_thread")
+class CopyLosesOldValues(Hooked):
+    """In a copied thread only the latest checkpoint of each namespace has all its values.
+
+    At home in savers that copy the values that are in use now.
+    """
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        for ns, rows in self.storage.get(target_thread_id, {}).items() if source_thread_id != target_thread_id else ():
+            used = self._places(rows[self._ids[target_thread_id, ns][-1]]).items()
+            for key in [key for key in self.blobs if key[:2] == (target_thread_id, ns) and key[2:] not in used]:
+                del self.blobs[key]
+
+
+@faulty("copy_thread", "GET-14")
+class CopyLosesTaskPaths(Hooked):
+    """In a copied thread pending writes come in the order of task ids, since their task paths are lost.
+
+    At home in savers that copy by way of `get_tuple` and `put_writes`.
+    """
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        for key in [key for key in self.writes if key[0] == target_thread_id != source_thread_id]:
+            self.writes[key] = {place: (*row[:3], "") for place, row in self.writes[key].items()}
+
+
+@faulty("copy_thread")
+class CopyMovesTheThread(Hooked):
+    """After a copy the source thread is gone.
+
+    At home in savers that rename keys.
+    """
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        if source_thread_id != target_thread_id:
+            self.delete_thread(source_thread_id)
+
+
+@faulty("copy_thread")
+class CopyTakesThreadsWithThePrefixToo(Hooked):
+    """Copying thread `a` copies the checkpoints of `ab` into the same target.
+
+    At home in key-value savers that scan by prefix.
+    """
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        for other in [each for each in self.storage if each.startswith(source_thread_id)]:
+            if other not in (source_thread_id, target_thread_id):
+                for found in list(self.search(Query({"configurable": {"thread_id": other}}))):
+                    parent = found.parent_config or without(found.config, "checkpoint_id")
+                    config = changed(parent, thread_id=target_thread_id)
+                    self.put(config, found.checkpoint, found.metadata, found.checkpoint["channel_versions"])
+
+
+# --- prune ---
+
+
+@faulty("prune", "MNT-02")
+class PruningNothingPrunesEverything(Hooked):
+    """`prune([])` prunes every thread.
+
+    At home in savers that leave the condition out when there are no ids.
+    """
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        super().prune(thread_ids or list(self.storage), strategy=strategy)
+
+
+@faulty("prune", "MNT-06")
+class PruneWalksAString(Hooked):
+    """A single text given for the thread ids is walked letter by letter.
+
+    Seen in PostgreSQL savers before a guard was added.
+    """
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        super().prune(list(thread_ids), strategy=strategy)
+
+
+@faulty("prune")
+class PruneKeepsTheRootOnly(Hooked):
+    """`keep_latest` keeps the latest checkpoint of the root namespace and deletes the other namespaces.
+
+    At home in savers that keep one checkpoint for each thread.
+    """
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        super().prune(thread_ids, strategy=strategy)
+        for thread_id, ns in [key for key in self._ids if key[0] in thread_ids and key[1]]:
+            self._remove(thread_id, ns, list(self._ids[thread_id, ns]))
+
+
+@faulty("prune", "MNT-03")
+class PruneDropsTheKeptWrites(Hooked):
+    """`keep_latest` drops the pending writes of the checkpoint that it keeps, so an interrupt cannot be resumed.
+
+    Seen in Redis savers.
+    """
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        super().prune(thread_ids, strategy=strategy)
+        for key in [key for key in self.writes if key[0] in thread_ids]:
+            del self.writes[key]
+
+
+@faulty("prune", "MNT-07")
+class PruneLeavesWrites(Hooked):
+    """Pruned checkpoints leave their pending writes behind.
+
+    Seen in Redis savers.
+    """
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        writes = dict(self.writes)
+        super().prune(thread_ids, strategy=strategy)
+        self.writes.update(writes)
+
+
+@faulty("prune", "MNT-04")
+class PruneDropsCarriedValues(Hooked):
+    """After `keep_latest` the kept checkpoint has only the values that were new in it.
+
+    At home in savers that delete values together with the checkpoints that brought them.
+    """
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        carried = []
+        for thread_id, ns in [key for key in self._ids if key[0] in thread_ids]:
+            latest = self._ids[thread_id, ns][-1]
+            old = self.versions_at(thread_id, ns, self.storage[thread_id][ns][latest][2])
+            now = self.versions_at(thread_id, ns, latest)
+            carried += [(thread_id, ns, *pair) for pair in now.items() & old.items()]
+        super().prune(thread_ids, strategy=strategy)
+        for key in carried:
+            self.blobs.pop(key, None)
+
+
+@faulty("prune", "GET-04")
+class PruneKeepsTheLastInserted(Hooked):
+    """`keep_latest` keeps the checkpoint that was put last, not the one with the greatest id.
+
+    At home in savers that order by a row number.
+    """
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        if isinstance(thread_ids, str) or strategy != "keep_latest":
+            super().prune(thread_ids, strategy=strategy)
+            return
+        for thread_id in thread_ids:
+            for ns, rows in list(self.storage.get(thread_id, {}).items()):
+                *old, last = rows
+                if last == self._ids[thread_id, ns][-1]:
+                    continue
+                rows[last] = (*rows[last][:2], None)
+                self._remove(thread_id, ns, old)
+        super().prune(thread_ids, strategy=strategy)
+
+
+@faulty("prune")
+class PruneTakesUnknownStrategiesForDelete(Hooked):
+    """An unknown strategy deletes the threads.
+
+    At home in savers that ask for one strategy and else do the other.
+    """
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        super().prune(thread_ids, strategy=strategy if strategy == "keep_latest" else "delete")
+
+
+@faulty("prune")
+class PruneDeleteKeepsTheLatest(Hooked):
+    """The strategy `delete` keeps the latest checkpoint.
+
+    At home in savers that know one strategy.
+    """
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        super().prune(thread_ids, strategy="keep_latest" if strategy == "delete" else strategy)
+
+
+@faulty("prune")
+class PruneDeletesByDefault(Hooked):
+    """`prune` without a strategy deletes the threads.
+
+    At home in savers whose default differs from the base class's.
+    """
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "delete") -> None:
+        super().prune(thread_ids, strategy=strategy)
+
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "delete") -> None:
+        self.prune(thread_ids, strategy=strategy)
+
+
+@faulty("prune")
+class PrunePrunesAllThreads(Hooked):
+    """`keep_latest` prunes every thread, not only those that are named.
+
+    At home in savers whose statement lacks the condition.
+    """
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        if thread_ids and strategy == "keep_latest" and not isinstance(thread_ids, str):
+            thread_ids = [*thread_ids, *(each for each in self.storage if each not in thread_ids)]
+        super().prune(thread_ids, strategy=strategy)
+
+
+@faulty("prune")
+class PrunePrunesTheFirstThread(Hooked):
+    """Of several threads only the first is pruned.
+
+    At home in savers that return from inside the loop.
+    """
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        super().prune(thread_ids if isinstance(thread_ids, str) else thread_ids[:1], strategy=strategy)
+
+
+@faulty("prune", "MNT-01")
+class PruneCutsDeltaHistory(Hooked):
+    """`keep_latest` deletes the ancestors from which the kept checkpoint's delta channels are rebuilt.
+
+    At home in savers whose prune was written before there were delta channels.
+    """
+
+    def _needed_ancestors(self, thread_id: str, ns: str, checkpoint_id: str, channels: Iterable[str]) -> Sequence[str]:
+        return []
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        as_class(self, Hooked).delete_for_runs(run_ids)
+
+
+@faulty("prune", "MNT-01")
+class PruneKeepsSnapshotsButNotWrites(Hooked):
+    """`keep_latest` keeps the ancestors that delta channels need, but not their writes.
+
+    At home in savers that delete the writes of all but the latest checkpoint.
+    """
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        super().prune(thread_ids, strategy=strategy)
+        for thread_id, ns in [key for key in self._ids if key[0] in thread_ids]:
+            for checkpoint_id in self._ids[thread_id, ns][:-1]:
+                self.writes.pop((thread_id, ns, checkpoint_id), None)
+
+
+# --- delete_for_runs ---
+
+
+@faulty("delete_for_runs", "MNT-04")
+class DeleteForRunsDropsCarriedValues(Hooked):
+    """Deleting a run drops the values that it brought, also those that remaining checkpoints still have.
+
+    Seen in savers that delete values by run.
+    """
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        brought = []
+        for (thread_id, ns), ids in self._ids.items() if not isinstance(run_ids, str) else ():
+            for checkpoint_id in ids:
+                _, metadata, parent_id = self.storage[thread_id][ns][checkpoint_id]
+                if self.serde.loads_typed(metadata).get("run_id") in run_ids:
+                    old = self.versions_at(thread_id, ns, parent_id).items()
+                    new = self.versions_at(thread_id, ns, checkpoint_id).items()
+                    brought += [(thread_id, ns, *pair) for pair in new if pair not in old]
+        super().delete_for_runs(run_ids)
+        for key in brought:
+            self.blobs.pop(key, None)
+
+
+@faulty("delete_for_runs", "MNT-07")
+class DeleteForRunsLeavesWrites(Hooked):
+    """The checkpoints of a deleted run leave their pending writes behind.
+
+    At home in savers that delete from one table.
+    """
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        writes = dict(self.writes)
+        super().delete_for_runs(run_ids)
+        self.writes.update(writes)
+
+
+class DeletesOtherRuns(Hooked):
+    """Deleting runs deletes more or fewer runs than were named."""
+
+    def runs(self, run_ids: Sequence[str], known: Collection[str]) -> Sequence[str]:
+        raise NotImplementedError
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        rows = (row for spaces in self.storage.values() for each in spaces.values() for row in each.values())
+        known = {self.serde.loads_typed(row[1]).get("run_id") for row in rows} - {None}
+        super().delete_for_runs(self.runs(run_ids, known))
+
+
+@faulty("delete_for_runs", "DEL-04")
+class DeleteForRunsByPrefix(DeletesOtherRuns):
+    """Deleting run `r1` deletes `r10` too.
+
+    At home in savers that delete by prefix.
+    """
+
+    def runs(self, run_ids: Sequence[str], known: Collection[str]) -> Sequence[str]:
+        return run_ids if isinstance(run_ids, str) else [run for run in known if run.startswith(tuple(run_ids))]
+
+
+@faulty("delete_for_runs")
+class DeleteForRunsDeletesOne(DeletesOtherRuns):
+    """Of several runs only the first is deleted.
+
+    At home in savers that return from inside the loop.
+    """
+
+    def runs(self, run_ids: Sequence[str], known: Collection[str]) -> Sequence[str]:
+        return run_ids if isinstance(run_ids, str) else run_ids[:1]
+
+
+@faulty("delete_for_runs", "MNT-06")
+class DeleteForRunsWalksAString(DeletesOtherRuns):
+    """A single text given for the run ids is walked letter by letter.
+
+    At home in savers without a guard.
+    """
+
+    def runs(self, run_ids: Sequence[str], known: Collection[str]) -> Sequence[str]:
+        return list(run_ids)
+
+
+@faulty("delete_for_runs")
+class DeletingNoRunsDeletesAll(DeletesOtherRuns):
+    """`delete_for_runs([])` deletes the checkpoints of all runs.
+
+    At home in savers that leave the condition out when there are no ids.
+    """
+
+    def runs(self, run_ids: Sequence[str], known: Collection[str]) -> Sequence[str]:
+        return run_ids or list(known)
+
+
+@faulty("delete_for_runs")
+class DeleteForRunsDeletesWholeThreads(Hooked):
+    """Deleting a run deletes the threads in which it ran.
+
+    At home in savers that look up the thread of a run.
+    """
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        before = {thread_id: sum(map(len, spaces.values())) for thread_id, spaces in self.storage.items()}
+        super().delete_for_runs(run_ids)
+        for thread_id, number in before.items():
+            if sum(map(len, self.storage.get(thread_id, {}).values())) < number:
+                self.delete_thread(thread_id)
+
+
+@faulty("delete_for_runs")
+class DeleteForRunsSeesRootsOnly(Hooked):
+    """Deleting a run leaves its checkpoints in the namespaces of subgraphs.
+
+    At home in savers that look at the root namespace only.
+    """
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        rows = {(thread, ns): dict(self.storage[thread][ns]) for thread, ns in self._ids if ns}
+        blobs, writes = dict(self.blobs), dict(self.writes)
+        super().delete_for_runs(run_ids)
+        for (thread_id, ns), each in rows.items():
+            self.storage.setdefault(thread_id, {}).setdefault(ns, {}).update(each)
+            self._ids[thread_id, ns] = sorted(each)
+        self.blobs.update({key: blob for key, blob in blobs.items() if key[1]})
+        self.writes.update({key: each for key, each in writes.items() if key[1]})
+
+
+@faulty("delete_for_runs")
+class DeleteForRunsSeesTheLatestOnly(Hooked):
+    """Deleting a run leaves its checkpoints, except where they are the latest of their namespace.
+
+    At home in savers that index runs by the latest state.
+    """
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        runs = [] if isinstance(run_ids, str) else run_ids
+        for thread_id, ns in list(self._ids):
+            latest = self._ids[thread_id, ns][-1]
+            if self.serde.loads_typed(self.storage[thread_id][ns][latest][1]).get("run_id") in runs:
+                self._remove(thread_id, ns, [latest])
+        super().delete_for_runs(run_ids if isinstance(run_ids, str) else [])
+
+
+@faulty("delete_for_runs", "MNT-01")
+class DeleteForRunsCutsDeltaHistory(Hooked):
+    """Deleting a run deletes checkpoints from which remaining ones rebuild their delta channels, without a word.
+
+    At home in savers whose delete was written before there were delta channels.
+    """
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        ReferenceSaver.delete_for_runs(as_class(self, PruneCutsDeltaHistory), run_ids)
+
+
+# --- delta history ---
+
+
+class Delta(Hooked):
+    """`get_delta_channel_history` is wrong."""
+
+    def history(self, config: RunnableConfig, channels: Sequence[str]) -> dict[str, Any]:
+        """What it must give."""
+        return dict(super().get_delta_channel_history(config=config, channels=channels))
+
+    def ancestors(self, config: RunnableConfig) -> list[CheckpointTuple]:
+        """The ancestors of a checkpoint, nearest first."""
+        chain: list[CheckpointTuple] = []
+        found = self.get_tuple(config)
+        while found and found.parent_config and len(chain) < 1000:
+            found = self.get_tuple(found.parent_config)
+            chain += [found] if found else []
+        return chain
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        raise NotImplementedError
+
+    def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> History:
+        return self.wrong(config, channels) if channels else {}
+
+
+def writes_to(channel: str, found: CheckpointTuple) -> list[Any]:
+    """A tuple's pending writes to one channel."""
+    return [write for write in found.pending_writes or () if write[1] == channel]
+
+
+@faulty("delta", "DLT-01")
+class DeltaLeavesTheSeedsWritesOut(Delta):
+    """The history lacks the writes of the ancestor at which its seed was found.
+
+    Seen in savers that stop one step early.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        chain, result = self.ancestors(config), self.history(config, channels)
+        for ch in [ch for ch in channels if "seed" in result[ch]]:
+            holder = next(each for each in chain if ch in each.checkpoint["channel_values"])
+            result[ch]["writes"] = result[ch]["writes"][len(writes_to(ch, holder)) :]
+        return result
+
+
+@faulty("delta", "DLT-02")
+class DeltaWalksPastPlainSeeds(Delta):
+    """A seed that is a plain value and no snapshot is not recognised: the walk goes on to the root.
+
+    Seen in savers with delta channels of their own.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        snapshot = getattr(serde_types, "_DeltaSnapshot", ())
+        result: dict[str, Any] = {}
+        for ch in channels:
+            result[ch] = {"writes": []}
+            for each in self.ancestors(config):
+                result[ch]["writes"] = writes_to(ch, each) + result[ch]["writes"]
+                if isinstance(each.checkpoint["channel_values"].get(ch), snapshot):
+                    result[ch]["seed"] = each.checkpoint["channel_values"][ch]
+                    break
+        return result
+
+
+@faulty("delta", "DLT-03")
+class DeltaNeedsWrites(Delta):
+    """The history of a channel without writes raises KeyError.
+
+    Seen in savers that group rows by channel.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        result = self.history(config, channels)
+        for ch in channels:
+            if not result[ch]["writes"] and "seed" in result[ch]:
+                raise KeyError(ch)
+        return result
+
+
+@faulty("delta")
+class DeltaLeavesUntouchedChannelsOut(Delta):
+    """Channels without writes and seed are missing from the result.
+
+    At home in savers that group rows by channel.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        return {ch: each for ch, each in self.history(config, channels).items() if each["writes"] or "seed" in each}
+
+
+@faulty("delta", "DLT-04")
+class DeltaReplaysByTaskId(Delta):
+    """The writes of one ancestor are replayed in the order of task ids, not of task paths.
+
+    Seen in savers before they kept the task path.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        result = self.history(config, channels)
+        for ch in channels:
+            rest = result[ch]["writes"]
+            replayed: list[Any] = []
+            for each in self.ancestors(config):
+                number = len(writes_to(ch, each))
+                rest, own = (rest[:-number], rest[-number:]) if number else (rest, [])
+                replayed = sorted(own, key=lambda write: cast(str, write[0])) + replayed
+            result[ch]["writes"] = replayed
+        return result
+
+
+@faulty("delta", "DLT-05")
+class DeltaMixesSiblingsIn(Delta):
+    """The history holds the writes of all older checkpoints of the namespace, also those of other branches.
+
+    Seen in savers that walk by id instead of by parent.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        target = self.get_tuple(config)
+        if target is None:
+            return self.history(config, channels)
+        older = list(self.search(Query(without(target.config, "checkpoint_id"), before=target.config)))
+        result: dict[str, Any] = {}
+        for ch in channels:
+            result[ch] = {"writes": []}
+            for each in older:
+                result[ch]["writes"] = writes_to(ch, each) + result[ch]["writes"]
+                if ch in each.checkpoint["channel_values"]:
+                    result[ch]["seed"] = each.checkpoint["channel_values"][ch]
+                    break
+        return result
+
+
+@faulty("delta", "DLT-07")
+class DeltaNeedsACheckpointId(Delta):
+    """The history of a config without a checkpoint id is empty.
+
+    Seen in savers before langgraph-checkpoint 4.3.2.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        return self.history(config, channels) if id_of(config) else {ch: {"writes": []} for ch in channels}
+
+
+@faulty("delta", "DLT-08")
+class DeltaCountsTheTargetsWrites(Delta):
+    """The history holds the pending writes of the checkpoint itself.
+
+    Seen in savers whose walk begins one step early.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        result, target = self.history(config, channels), self.get_tuple(config)
+        for ch in channels if target else ():
+            result[ch]["writes"] += writes_to(ch, cast(CheckpointTuple, target))
+        return result
+
+
+@faulty("delta", "DLT-08")
+class DeltaTakesTheTargetsValueForTheSeed(Delta):
+    """The seed is the checkpoint's own value where it has one.
+
+    At home in savers whose walk begins one step early.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        result, target = self.history(config, channels), self.get_tuple(config)
+        for ch in channels:
+            if target and ch in target.checkpoint["channel_values"]:
+                result[ch] = {"writes": [], "seed": target.checkpoint["channel_values"][ch]}
+        return result
+
+
+@faulty("delta", "DLT-09")
+class DeltaOfAnUnknownThreadRaises(Delta):
+    """The history of a thread that does not exist raises.
+
+    Seen in savers that do not ask whether the target was found.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        if self.get_tuple(config) is None:
+            raise ValueError("checkpoint not found")
+        return self.history(config, channels)
+
+
+@faulty("delta", "DLT-04")
+class DeltaIsNewestFirst(Delta):
+    """The writes of the history come newest first.
+
+    At home in savers that forget to turn the walk around.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        return {ch: {**each, "writes": each["writes"][::-1]} for ch, each in self.history(config, channels).items()}
+
+
+@faulty("delta")
+class DeltaTurnsWritesOfAStepAround(Delta):
+    """The steps of the history come oldest first, but the writes of each step in reverse.
+
+    At home in savers that turn the list of steps around and not what is in them.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        result = self.history(config, channels)
+        for ch in channels:
+            rest = result[ch]["writes"]
+            replayed: list[Any] = []
+            for each in self.ancestors(config):
+                number = len(writes_to(ch, each))
+                rest, own = (rest[:-number], rest[-number:]) if number else (rest, [])
+                replayed = own[::-1] + replayed
+            result[ch]["writes"] = replayed
+        return result
+
+
+@faulty("delta")
+class DeltaTakesANoneSeedForNoSeed(Delta):
+    """A seed of None is left out.
+
+    At home in savers that ask `if seed is not None`.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        result = self.history(config, channels)
+        for each in result.values():
+            if each.get("seed", 0) is None:
+                del each["seed"]
+        return result
+
+
+@faulty("delta")
+class DeltaTakesAFalsySeedForNoSeed(Delta):
+    """A seed that is empty, such as [], is left out.
+
+    At home in savers that ask `if seed`.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        result = self.history(config, channels)
+        for each in result.values():
+            if "seed" in each and each["seed"] is not None and not each["seed"]:
+                del each["seed"]
+        return result
+
+
+@faulty("delta")
+class DeltaStopsForAllAtTheFirstSeed(Delta):
+    """Asked for several channels, the walk ends at the first seed that is found for any of them.
+
+    At home in savers with one walk and one flag.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        result: dict[str, Any] = {ch: {"writes": []} for ch in channels}
+        for each in self.ancestors(config):
+            for ch in channels:
+                result[ch]["writes"] = writes_to(ch, each) + result[ch]["writes"]
+                if ch in each.checkpoint["channel_values"]:
+                    result[ch]["seed"] = each.checkpoint["channel_values"][ch]
+            if any("seed" in one for one in result.values()):
+                break
+        return result
+
+
+@faulty("delta")
+class DeltaWalksTheRoot(Delta):
+    """The history of a subgraph's checkpoint is searched in the root namespace.
+
+    At home in savers that build the query from thread id and checkpoint id.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        return self.history(changed(config, checkpoint_ns=""), channels)
+
+
+@faulty("delta", "GET-11")
+class DeltaWalksAHundredSteps(Delta):
+    """The history goes back at most 100 checkpoints.
+
+    At home in SQL savers with a recursion limit.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        result: dict[str, Any] = {ch: {"writes": []} for ch in channels}
+        for ch in channels:
+            for each in self.ancestors(config)[:100]:
+                result[ch]["writes"] = writes_to(ch, each) + result[ch]["writes"]
+                if ch in each.checkpoint["channel_values"]:
+                    result[ch]["seed"] = each.checkpoint["channel_values"][ch]
+                    break
+        return result
+
+
+class _DeltaWithoutSeed(Delta):
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        return {ch: {"writes": each["writes"]} for ch, each in self.history(config, channels).items()}
+
+
+@faulty("delta")
+class AsyncDeltaHasNoSeed(AsyncOnly):
+    """`aget_delta_channel_history` gives no seed.
+
+    At home in savers with two hand-written paths.
+    """
+
+    twin = _DeltaWithoutSeed
+
+
+# --- versions ---
+
+
+@faulty("versions", "LIF-13")
+class VersionsAreNotPadded(Hooked):
+    """Version 10 is smaller than version 9, since versions are text without leading zeros.
+
+    At home in savers that make versions of their own.
+    """
+
+    def get_next_version(self, current: Any, channel: None) -> Any:
+        head, _, tail = super().get_next_version(current, channel).partition(".")
+        return f"{int(head)}.{tail}"
+
+
+@faulty("versions", "LIF-13")
+class VersionsAreCutAtThreeDigits(Hooked):
+    """Version 1000 is smaller than version 999, since versions are padded to three digits.
+
+    At home in savers that make versions of their own.
+    """
+
+    def get_next_version(self, current: Any, channel: None) -> Any:
+        head, _, tail = super().get_next_version(current, channel).partition(".")
+        return f"{int(head):03}.{tail}"
+
+
+@faulty("versions", "LIF-13")
+class VersionsAreSeconds(Hooked):
+    """Two versions that are made within one second are equal.
+
+    At home in savers that take the time for the version.
+    """
+
+    def get_next_version(self, current: Any, channel: None) -> Any:
+        return f"{int(time.time()):032}"
+
+
+@faulty("versions", "DUR-02")
+class VersionsCountCalls(Hooked):
+    """The next version is a count of calls in this process, whatever the current version is.
+
+    Seen in savers with a counter in memory; after a restart versions go back.
+    """
+
+    def get_next_version(self, current: Any, channel: None) -> Any:
+        calls = self.memory.setdefault("calls", count(1))
+        return f"{next(calls):032}.0"
+
+
+@faulty("versions", "LIF-13")
+class VersionsMustBeText(Hooked):
+    """The version after an integer or float raises.
+
+    Seen in Redis savers; threads of InMemorySaver's predecessors have integer versions.
+    """
+
+    def get_next_version(self, current: Any, channel: None) -> Any:
+        if current is not None:
+            current.split(".")
+        return super().get_next_version(current, channel)
+
+
+@faulty("versions", "LIF-13")
+class FirstVersionIsSkipped(Hooked):
+    """The first version raises: None is taken for a version.
+
+    At home in savers that add 1 to what they get.
+    """
+
+    def get_next_version(self, current: Any, channel: None) -> Any:
+        return super().get_next_version(current + type(current)(), channel)
+
+
+@faulty("versions", "LIF-13")
+class VersionsStandStill(Hooked):
+    """The version after a version is itself, since the fraction alone is made anew, and may be smaller.
+
+    At home in savers that copy InMemorySaver's format and forget its counter.
+    """
+
+    def get_next_version(self, current: Any, channel: None) -> Any:
+        if not isinstance(current, str):
+            return super().get_next_version(current, channel)
+        return f"{current.split('.')[0]}.{uuid.uuid4().int % 10**16:016}"
+
+
+# --- values and the serialiser ---
+
+
+@faulty("values", "SER-20")
+class MessagesBecomeDicts(Converting):
+    """Messages come back as dicts.
+
+    Seen in Redis savers.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return value.model_dump() if isinstance(value, BaseMessage) else value
+
+
+@faulty("values", "SER-20")
+class MessagesLoseExtraFields(Converting):
+    """Messages come back without additional_kwargs and response_metadata.
+
+    At home in savers with a table of messages.
+    """
+
+    def convert(self, value: Any) -> Any:
+        if not isinstance(value, BaseMessage):
+            return value
+        return value.model_copy(update={"additional_kwargs": {}, "response_metadata": {}})
+
+
+@faulty("values", "SER-20")
+class MessagesLoseTheirIds(Converting):
+    """Messages come back without their ids, so the engine adds them again instead of replacing them.
+
+    At home in savers with a table of messages.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return value.model_copy(update={"id": None}) if isinstance(value, BaseMessage) else value
+
+
+@faulty("values", "SER-13")
+class NestedBytesBecomeText(Converting):
+    """bytes inside of dicts and lists come back as str; at the top they stay.
+
+    At home in savers that keep bytes in a column of their own and all else as JSON.
+    """
+
+    def convert(self, value: Any) -> Any:
+        if type(value) is dict:
+            return {key: self._text(member) for key, member in value.items()}
+        return [self._text(member) for member in value] if type(value) is list else value
+
+    def _text(self, value: Any) -> Any:
+        return value.decode("latin-1") if isinstance(value, bytes) else value
+
+
+@faulty("values", "SER-17")
+class DatetimesLoseTheirZone(Converting):
+    """Times with a zone come back without one.
+
+    Seen in MongoDB savers.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return value.replace(tzinfo=None) if isinstance(value, datetime) else value
+
+
+@faulty("values", "SER-17")
+class DatetimesLoseMicroseconds(Converting):
+    """Times come back cut to milliseconds.
+
+    At home in MongoDB savers.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return value.replace(microsecond=value.microsecond // 1000 * 1000) if isinstance(value, datetime) else value
+
+
+@faulty("values", "SER-17")
+class DatesBecomeDatetimes(Converting):
+    """A date comes back as a time at midnight.
+
+    At home in BSON.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return datetime(value.year, value.month, value.day) if type(value) is date else value
+
+
+@faulty("values", "SER-17")
+class DecimalsBecomeFloats(Converting):
+    """A Decimal comes back as a float.
+
+    At home in JSON.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return float(value) if isinstance(value, decimal.Decimal) else value
+
+
+@faulty("values", "SER-17")
+class UuidsBecomeText(Converting):
+    """A UUID comes back as text.
+
+    At home in JSON with `default=str`.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return str(value) if isinstance(value, uuid.UUID) else value
+
+
+@faulty("values", "SER-17")
+class EnumsBecomeTheirValues(Converting):
+    """A member of an Enum comes back as its value.
+
+    At home in JSON.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return value.value if isinstance(value, Enum) else value
+
+
+@faulty("values", "SER-13")
+class SetsBecomeLists(Converting):
+    """A set comes back as a list.
+
+    At home in JSON and BSON.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return list(value) if isinstance(value, (set, frozenset)) else value
+
+
+@faulty("values", "SER-13")
+class DataclassesBecomeDicts(Converting):
+    """A dataclass comes back as a dict.
+
+    At home in JSON.
+    """
+
+    def convert(self, value: Any) -> Any:
+        # The engine's own packets are another fault.
+        if isinstance(value, (Send, Interrupt, type)) or not dataclasses.is_dataclass(value):
+            return value
+        return dataclasses.asdict(cast(Any, value))
+
+
+@faulty("values", "SER-13")
+class PydanticModelsBecomeDicts(Converting):
+    """A pydantic model comes back as a dict.
+
+    At home in JSON.
+    """
+
+    def convert(self, value: Any) -> Any:
+        model = hasattr(value, "model_dump") and not isinstance(value, (BaseMessage, type))
+        return value.model_dump() if model else value
+
+
+@faulty("values", "SER-21")
+class BytearraysBecomeBytes(Converting):
+    """A bytearray comes back as bytes.
+
+    At home in BLOB columns.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return bytes(value) if isinstance(value, bytearray) else value
+
+
+@faulty("values")
+class IntegerKeysBecomeText(Converting):
+    """The dict {1: "a"} comes back as {"1": "a"}.
+
+    At home in JSON.
+    """
+
+    def convert(self, value: Any) -> Any:
+        if type(value) is not dict:
+            return value
+        return {str(key) if type(key) is int else key: member for key, member in value.items()}
+
+
+@faulty("values")
+class WholeFloatsBecomeIntegers(Converting):
+    """1.0 comes back as 1.
+
+    At home in DynamoDB, whose numbers are decimals, and in Lua.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return int(value) if type(value) is float and value.is_integer() else value
+
+
+@faulty("values")
+class LongIntegersLoseDigits(Converting):
+    """Integers beyond 2**53 come back rounded.
+
+    At home in backends whose JSON numbers are doubles.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return int(float(value)) if type(value) is int and abs(value) > 2**53 else value
+
+
+@faulty("values", "SER-18")
+class NansBecomeNone(Converting):
+    """NaN and the infinities come back as None.
+
+    At home in JSON as databases have it.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+@faulty("values")
+class BoolsBecomeIntegers(Converting):
+    """True comes back as 1.
+
+    At home in SQLite and MySQL columns.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return int(value) if isinstance(value, bool) else value
+
+
+@faulty("values")
+class EmptyTextBecomesNone(Converting):
+    """The empty text comes back as None.
+
+    At home in Oracle, which has no empty text.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return None if value == "" and isinstance(value, str) else value
+
+
+@faulty("values")
+class TextIsNormalised(Converting):
+    """Text comes back in Unicode's composed form.
+
+    At home in backends and drivers that normalise.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return unicodedata.normalize("NFC", value) if isinstance(value, str) else value
+
+
+@faulty("values")
+class TextBeyondThreeBytesIsReplaced(Converting):
+    """Emoji come back as question marks.
+
+    At home in MySQL's three-byte `utf8`.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return re.sub("[\U00010000-\U0010ffff]", "?", value) if isinstance(value, str) else value
+
+
+@faulty("values")
+class LinesLoseTheirCarriageReturns(Converting):
+    """A carriage return before a line feed is lost.
+
+    At home in file savers in text mode.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return value.replace("\r\n", "\n") if isinstance(value, str) else value
+
+
+@faulty("values")
+class TextLosesOuterSpaces(Converting):
+    """Spaces at the end of a text are lost.
+
+    At home in CHAR columns.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return value.rstrip(" ") if isinstance(value, str) else value
+
+
+@faulty("values")
+class KeysOfDictsAreSorted(Converting):
+    """The keys of a dict come back sorted instead of in their order.
+
+    At home in PostgreSQL's JSONB and in DynamoDB.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return {key: value[key] for key in sorted(value, key=str)} if type(value) is dict else value
+
+
+@faulty("values", "SER-21")
+class BytesInWritesBecomeText(Converting):
+    """bytes in pending writes come back as str; in channels they stay.
+
+    At home in savers whose table of writes has a text column.
+    """
+
+    channels = False
+
+    def convert(self, value: Any) -> Any:
+        return value.decode("latin-1") if isinstance(value, bytes) else value
+
+
+class _ListedSets(Hooked):
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        def plain(value: Any) -> Any:
+            return list(value) if isinstance(value, (set, frozenset)) else value
+
+        for each in found:
+            values = each.checkpoint["channel_values"]
+            yield with_values(each, {ch: converted(value, plain) for ch, value in values.items()})
+
+
+@faulty("values", "GET-10")
+class ListedSetsAreLists(_ListedSets):
+    """A set comes back as a list from `list`; from `get_tuple` as a set.
+
+    At home in savers whose list goes by way of an index document.
+    """
+
+
+class OwnSerialiser(Hooked):
+    """Some data goes through a serialiser of the saver's own, whatever `serde` it was given."""
+
+    own: ClassVar[SerializerProtocol] = JsonPlusSerializer()
+
+
+@faulty("serde", "SER-14")
+class WritesIgnoreTheSerialiser(OwnSerialiser):
+    """Pending writes go through the default serialiser, not the one that the saver was given.
+
+    Seen in savers that were given an encrypting serialiser and stored writes in clear.
+    """
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        clone = copy.copy(self)
+        clone.serde = self.own
+        ReferenceSaver.put_writes(clone, config, writes, task_id, task_path)
+
+    def _tuple(self, row: _Row) -> CheckpointTuple:
+        writes = [(task, ch, self.own.loads_typed(value)) for task, ch, value, _ in row.writes]
+        return super()._tuple(row._replace(writes=[]))._replace(pending_writes=writes)
+
+    def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> History:
+        return BaseCheckpointSaver.get_delta_channel_history(self, config=config, channels=channels)
+
+
+@faulty("serde", "SER-14")
+class ValuesIgnoreTheSerialiser(OwnSerialiser):
+    """Channel values go through the default serialiser, not the one that the saver was given.
+
+    Seen in savers that were given an encrypting serialiser and stored values in clear.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        returned = super().storing(call._replace(checkpoint=edited(call.checkpoint, channel_values={})))
+        values = call.checkpoint["channel_values"]
+        for ch in [ch for ch in call.new_versions if ch in values]:
+            thread_id, ns = place_of(call.config)
+            self.blobs[thread_id, ns, ch, call.new_versions[ch]] = self.own.dumps_typed(values[ch])
+        return returned
+
+    def _tuple(self, row: _Row) -> CheckpointTuple:
+        values = {ch: self.own.loads_typed(blob) for ch, blob in row.blobs.items()}
+        return with_values(super()._tuple(row._replace(blobs={})), values)
+
+    def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> History:
+        return BaseCheckpointSaver.get_delta_channel_history(self, config=config, channels=channels)
+
+    def _delta_channels(self, thread_id: str, ns: str) -> set[str]:
+        clone = copy.copy(self)
+        clone.serde = self.own
+        return ReferenceSaver._delta_channels(clone, thread_id, ns)
+
+
+@faulty("serde", "SER-14; SEC-12")
+class PlainValuesIgnoreTheSerialiser(Hooked):
+    """Text and numbers in channels are stored as they are; only other values go through the saver's serialiser.
+
+    Seen in SQL savers that keep plain values inline; with an encrypting serialiser they are stored in clear.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        plain = (str, int, float, bool)
+        values = call.checkpoint["channel_values"]
+        inline = {ch: values[ch] for ch in call.new_versions if isinstance(values.get(ch), plain)}
+        rest = {ch: value for ch, value in values.items() if ch not in inline}
+        returned = super().storing(call._replace(checkpoint=edited(call.checkpoint, channel_values=rest)))
+        for ch, value in inline.items():
+            thread_id, ns = place_of(call.config)
+            self.blobs[thread_id, ns, ch, call.new_versions[ch]] = ("plain", json.dumps(value).encode())
+        return returned
+
+    def _tuple(self, row: _Row) -> CheckpointTuple:
+        inline = {ch: json.loads(blob[1]) for ch, blob in row.blobs.items() if blob[0] == "plain"}
+        found = super()._tuple(row._replace(blobs={ch: blob for ch, blob in row.blobs.items() if ch not in inline}))
+        return with_values(found, {**found.checkpoint["channel_values"], **inline})
+
+    def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> History:
+        return BaseCheckpointSaver.get_delta_channel_history(self, config=config, channels=channels)
+
+    def _delta_channels(self, thread_id: str, ns: str) -> set[str]:
+        clone = copy.copy(self)
+        clone.blobs = {key: blob for key, blob in self.blobs.items() if blob[0] != "plain"}
+        return ReferenceSaver._delta_channels(clone, thread_id, ns)
+
+
+@faulty("serde", "own reading")
+class TypeTagsAreLost(Hooked):
+    """The serialiser's type tag is not stored: whatever is read is taken for msgpack.
+
+    At home in savers with one column for the bytes; a serialiser with tags of its own cannot read its data.
+    """
+
+    def _tuple(self, row: _Row) -> CheckpointTuple:
+        def untagged(blob: Typed) -> Typed:
+            # These tags differ from msgpack's in what the bytes mean; the default serialiser's cannot be mistaken.
+            return blob if blob[0] in ("msgpack", "null", "bytes", "bytearray") else ("msgpack", blob[1])
+
+        blobs = {ch: untagged(blob) for ch, blob in row.blobs.items()}
+        return super()._tuple(row._replace(blobs=blobs))
+
+
+@faulty("serde", "own reading")
+class SerialiserIsTheFirstOne(Hooked):
+    """A serialiser that is set later, as `with_allowlist` does on a clone, is ignored.
+
+    At home in savers that hand their serialiser to a helper object when they are made.
+    """
+
+    def __init__(self, *, serde: SerializerProtocol | None = None) -> None:
+        super().__init__(serde=serde)
+        self.first = self.serde
+
+    def _tuple(self, row: _Row) -> CheckpointTuple:
+        clone = copy.copy(self)
+        clone.serde = self.first
+        return ReferenceSaver._tuple(clone, row)
+
+
+@faulty("serde", "own reading")
+class CloneHasNoStorage(Hooked):
+    """A clone, such as `with_allowlist` gives, begins with an empty storage.
+
+    At home in savers that make a new connection or new dicts when they are copied.
+    """
+
+    def __copy__(self) -> CloneHasNoStorage:
+        return type(self)(serde=self.serde)
+
+
+@faulty("serde", "own reading")
+class AllowlistChangesTheSaver(Hooked):
+    """`with_allowlist` changes the saver itself instead of giving a clone.
+
+    At home in savers that cannot be copied.
+    """
+
+    def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> AllowlistChangesTheSaver:
+        self.serde = super().with_allowlist(extra_allowlist).serde
+        return self
+
+
+@faulty("serde", "own reading")
+class SaverCannotBeCopied(Hooked):
+    """`copy.copy` of the saver, and so `with_allowlist`, raises.
+
+    At home in savers whose attributes are slots or locks that are pickled.
+    """
+
+    def __copy__(self) -> SaverCannotBeCopied:
+        raise TypeError("cannot pickle '_thread.RLock' object")
+
+
+# --- one drive only ---
+
+
+class _RawMessages(Converting):
+    def convert(self, value: Any) -> Any:
+        return value.model_dump() if isinstance(value, BaseMessage) else value
+
+
+@faulty("parity", "GET-10")
+class AsyncReadsGiveRawMessages(AsyncOnly):
+    """The async reads give messages as dicts, the sync ones as messages.
+
+    Seen in Redis savers.
+    """
+
+    twin = _RawMessages
+
+
+class _ForgetsParent(Hooked):
+    def putting(self, call: Put) -> Put:
+        return call._replace(config=without(call.config, "checkpoint_id"))
+
+
+@faulty("parity", "PUT-21")
+class AputForgetsTheParent(AsyncOnly):
+    """`aput` stores no parent.
+
+    At home in savers with two hand-written paths.
+    """
+
+    twin = _ForgetsParent
+
+
+class _IgnoresFilter(Hooked):
+    def asking(self, query: Query) -> Query:
+        return query._replace(filter=None)
+
+
+@faulty("parity", "LST-03")
+class AlistIgnoresTheFilter(AsyncOnly):
+    """`alist` ignores the filter.
+
+    Seen in Redis savers.
+    """
+
+    twin = _IgnoresFilter
+
+
+@faulty("parity", "LST-06")
+class AlistIgnoresBefore(AsyncOnly):
+    """`alist` ignores `before`.
+
+    At home in savers with two hand-written paths.
+    """
+
+    twin = BeforeIsIgnored
+
+
+@faulty("parity", "WRT-03")
+class AsyncRepeatedWritesReplaceTheFirst(AsyncOnly):
+    """A task's repeated writes replace its first ones in `aput_writes`, and not in `put_writes`.
+
+    At home in savers with two hand-written paths.
+    """
+
+    twin = RepeatedWritesReplaceTheFirst
+
+
+class _NoWritesInGet(Hooked):
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        found = super().get_tuple(config)
+        return found._replace(pending_writes=[]) if found else None
+
+
+@faulty("parity", "GET-08")
+class AgetTupleWithoutWrites(AsyncOnly):
+    """`aget_tuple` gives no pending writes.
+
+    Seen in Firestore savers.
+    """
+
+    twin = _NoWritesInGet
+
+
+@faulty("parity", "WRT-12")
+class AputWritesTakesNoTaskPath(Hooked):
+    """`aput_writes` takes no `task_path`, while `put_writes` does.
+
+    Seen in savers that added it to one path.
+    """
+
+    async def aput_writes(self, config: RunnableConfig, writes: Writes, task_id: str) -> None:  # type: ignore[override]
+        self.put_writes(config, writes, task_id)
+
+
+@faulty("parity", "GET-06")
+class AlistNamesItsFilterOtherwise(Hooked):
+    """`alist` calls its filter `filters`, so the keyword of the base class raises.
+
+    Seen in Firestore and DynamoDB savers.
+    """
+
+    async def alist(  # type: ignore[override]
+        self,
+        config: RunnableConfig | None,
+        *,
+        filters: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        for found in self.list(config, filter=filters, before=before, limit=limit):
+            yield found
+
+
+@faulty("parity", "GET-06")
+class AlistMustBeAwaited(Hooked):
+    """`alist` is a coroutine that gives a list, not an async iterator.
+
+    At home in savers that run the sync list in a thread.
+    """
+
+    async def alist(  # type: ignore[override]
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Sequence[CheckpointTuple]:
+        return [*self.list(config, filter=filter, before=before, limit=limit)]
+
+
+@faulty("parity", "PUT-30")
+class AputReturnsNothing(Hooked):
+    """`aput` returns None.
+
+    At home in savers that forget to return what they awaited.
+    """
+
+    async def aput(  # type: ignore[override]
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> None:
+        self.put(config, checkpoint, metadata, new_versions)
+
+
+@faulty("parity", "GET-07")
+class AsyncMethodsHaveAStoreOfTheirOwn(OtherPath):
+    """What is put with `put` is found with `get_tuple` and not with `aget_tuple`, and the reverse.
+
+    At home in savers with a sync and an async client whose prefixes differ.
+    """
+
+    def __init__(self, *, serde: SerializerProtocol | None = None) -> None:
+        super().__init__(serde=serde)
+        self.other = Hooked(serde=serde)
+
+    def as_twin(self) -> ReferenceSaver:
+        clone = copy.copy(self.other)
+        clone.serde = self.serde
+        return clone
+
+    aget_tuple = AsyncOnly.aget_tuple
+    alist = AsyncOnly.alist
+    aput = AsyncOnly.aput
+    aput_writes = AsyncOnly.aput_writes
+    aget_delta_channel_history = AsyncOnly.aget_delta_channel_history
+    adelete_thread = AsyncOnly.adelete_thread
+    adelete_for_runs = AsyncOnly.adelete_for_runs
+    acopy_thread = AsyncOnly.acopy_thread
+    aprune = AsyncOnly.aprune
+
+
+@faulty("parity", "DEL-06")
+class AdeleteThreadDoesNothing(Hooked):
+    """`adelete_thread` deletes nothing.
+
+    At home in savers that forget to await.
+    """
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        return None
+
+
+@faulty("parity", "LIF-12")
+class AdeleteThreadIsNotImplemented(Hooked):
+    """`adelete_thread` raises NotImplementedError, while `delete_thread` works.
+
+    Seen in Redis and MongoDB savers.
+    """
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        raise NotImplementedError
+
+
+@faulty("parity", "DEL-06")
+class DeleteThreadDoesNothingInSync(SyncOnly):
+    """`delete_thread` deletes nothing, while `adelete_thread` does.
+
+    At home in async savers.
+    """
+
+    def delete_thread(self, thread_id: str) -> None:
+        return None
+
+
+@faulty("parity", "GET-07")
+class SyncListIgnoresTheLimit(SyncOnly):
+    """`list` ignores the limit, while `alist` does not.
+
+    At home in async savers that collect the async iterator for the sync one.
+    """
+
+    def asking(self, query: Query) -> Query:
+        return query._replace(limit=None)
+
+
+@faulty("parity")
+class AcopyThreadDoesNothing(Hooked):
+    """`acopy_thread` copies nothing.
+
+    At home in savers that forget to await.
+    """
+
+    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        return None
+
+
+@faulty("parity")
+class AdeleteForRunsDoesNothing(Hooked):
+    """`adelete_for_runs` deletes nothing.
+
+    At home in savers that forget to await.
+    """
+
+    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
+        return None
+
+
+@faulty("parity")
+class ApruneTakesNoStrategy(Hooked):
+    """`aprune` ignores its strategy and keeps the latest.
+
+    At home in savers with two hand-written paths.
+    """
+
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        self.prune(thread_ids)
+
+
+@faulty("parity")
+class AputWritesReturnsBeforeItStored(Hooked):
+    """`aput_writes` returns before the writes are stored.
+
+    At home in savers that start a task and do not await it.
+    """
+
+    async def aput_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        later = asyncio.get_running_loop().call_later
+        later(0.01, lambda: self.put_writes(config, writes, task_id, task_path))
+
+
+@faulty("parity")
+class AputReturnsBeforeItStored(Hooked):
+    """`aput` returns before the checkpoint is stored.
+
+    At home in savers that start a task and do not await it.
+    """
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        later = asyncio.get_running_loop().call_later
+        later(0.01, lambda: self.put(config, checkpoint, metadata, new_versions))
+        return _config(*row_of(config, checkpoint["id"]))
+
+
+# --- concurrency ---
+
+
+@faulty("concurrency", "CON-12")
+class ConcurrentPutsLoseACheckpoint(Hooked):
+    """Of two checkpoints that are put into a namespace at the same time one is lost.
+
+    At home in savers that read a thread's document, change it and write it back.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        thread_id, ns = place_of(call.config)
+        before = {*self._ids.get((thread_id, ns), ()), call.checkpoint["id"]}
+        time.sleep(0.002)
+        with self._lock:
+            returned = super().storing(call)
+            # What was put while this call was under way is not in what it writes back.
+            if lost := set(self._ids[thread_id, ns]) - before:
+                self._remove(thread_id, ns, lost)
+        return returned
+
+
+@faulty("concurrency")
+class ConcurrentBatchesLoseWrites(Hooked):
+    """Of the writes that two tasks store at the same time those of one are lost.
+
+    At home in savers that keep the writes of a checkpoint in one document.
+    """
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        key = row_of(config)
+        before = set(self.writes.get(key, {}))
+        time.sleep(0.002)
+        with self._lock:
+            super().put_writes(config, writes, task_id, task_path)
+            rows = self.writes.get(key, {})
+            for lost in [each for each in rows if each not in before and each[0] != task_id]:
+                del rows[lost]
+
+
+@faulty("concurrency")
+class ConcurrentAsyncBatchesLoseWrites(Hooked):
+    """Of the writes that two tasks store at the same time with `aput_writes` those of one are lost.
+
+    At home in async savers that keep the writes of a checkpoint in one document.
+    """
+
+    async def aput_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        key = row_of(config)
+        before = set(self.writes.get(key, {}))
+        await asyncio.sleep(0)
+        self.put_writes(config, writes, task_id, task_path)
+        rows = self.writes.get(key, {})
+        for lost in [each for each in rows if each not in before and each[0] != task_id]:
+            del rows[lost]
+
+
+@faulty("concurrency")
+class ConcurrentReadsSwapThreads(Hooked):
+    """Of two reads at the same time in two threads one gets the checkpoint of the other.
+
+    At home in savers that keep the query in an attribute; one user reads another's state.
+    """
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        self.memory["query"] = config
+        time.sleep(0.001)
+        return super().get_tuple(self.memory["query"])
+
+
+@faulty("concurrency")
+class ConcurrentAsyncReadsSwapThreads(Hooked):
+    """Of two `aget_tuple` calls at the same time one gets the checkpoint of the other.
+
+    At home in savers that keep the query in an attribute; one user reads another's state.
+    """
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        self.memory["query"] = config
+        await asyncio.sleep(0)
+        return self.get_tuple(self.memory["query"])
+
+
+class _TornPut(Hooked):
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        self.put(config, edited(checkpoint, channel_values={}), metadata, new_versions)
+        await asyncio.sleep(0)
+        return self.put(config, checkpoint, metadata, new_versions)
+
+
+@faulty("concurrency", "PUT-26")
+class CancelledAputLeavesHalfACheckpoint(AsyncOnly):
+    """An `aput` that is cancelled midway leaves a checkpoint without its values.
+
+    Seen in Redis savers, whose put was a sequence of commands.
+    """
+
+    twin = _TornPut
+
+
+@faulty("concurrency", "PUT-26")
+class CancelledBatchIsHalfStored(Hooked):
+    """An `aput_writes` that is cancelled midway leaves the first write of its batch.
+
+    At home in savers that insert write by write.
+    """
+
+    async def aput_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        for _, value in writes:
+            self.serde.dumps_typed(value)
+        self.put_writes(config, writes[:1], task_id, task_path)
+        await asyncio.sleep(0)
+        self.put_writes(config, writes, task_id, task_path)
+
+
+@faulty("concurrency", "CON-06")
+class CancelledAputLocksTheSaver(Hooked):
+    """After an `aput` was cancelled every later `aput` hangs.
+
+    At home in savers that release a lock without `finally`.
+    """
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        gate: asyncio.Lock = self.memory.setdefault(asyncio.get_running_loop(), asyncio.Lock())
+        await gate.acquire()
+        try:
+            await asyncio.sleep(0)
+        except Exception:
+            gate.release()
+            raise
+        try:
+            return self.put(config, checkpoint, metadata, new_versions)
+        finally:
+            gate.release()
+
+
+@faulty("concurrency", "CON-03")
+class AlistBlocksTheLoop(Hooked):
+    """`alist` over 100 checkpoints or more blocks the event loop for a second.
+
+    Seen in AWS savers, whose client is synchronous.
+    """
+
+    async def alist(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        found = [*self.list(config, filter=filter, before=before, limit=limit)]
+        if len(found) >= 100:
+            time.sleep(1)
+        for each in found:
+            yield each
+
+
+@faulty("concurrency", "GET-07")
+class OnlyTheMakersThreadMayCall(Hooked):
+    """Calls from another thread than the one in which the saver was made raise.
+
+    At home in SQLite savers with the driver's default; the engine puts from threads of its own.
+    """
+
+    def __init__(self, *, serde: SerializerProtocol | None = None) -> None:
+        super().__init__(serde=serde)
+        self.maker = threading.get_ident()
+
+    @contextmanager
+    def around(self, method: str) -> Iterator[None]:
+        if threading.get_ident() != self.maker:
+            raise sqlite3.ProgrammingError("SQLite objects created in a thread can only be used in that same thread")
+        yield
+
+
+@faulty("concurrency")
+class ListOfAllThreadsHangs(Hooked):
+    """`list(None)` never returns.
+
+    At home in savers that scan with a cursor which they do not advance.
+    """
+
+    def asking(self, query: Query) -> Query:
+        if not query.config:
+            hang()
+        return query
+
+
+@faulty("concurrency")
+class CopyThreadHangs(Hooked):
+    """`copy_thread` never returns when there is something to copy.
+
+    At home in savers that take a lock twice.
+    """
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        if source_thread_id in self.storage and source_thread_id != target_thread_id:
+            hang()
+        super().copy_thread(source_thread_id, target_thread_id)
+
+
+@faulty("concurrency")
+class AgetTupleOfAnUnknownThreadHangs(Hooked):
+    """`aget_tuple` of a thread that does not exist never returns.
+
+    At home in savers that wait for the row to come.
+    """
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        found = self.get_tuple(config)
+        if found is None and config["configurable"]["thread_id"] not in self.storage:
+            await asyncio.Event().wait()
+        return found
+
+
+@faulty("concurrency")
+class ParallelAsyncPutsHang(Hooked):
+    """Two `aput` calls at the same time wait for one another.
+
+    At home in savers with a pool of one connection of which each call takes two.
+    """
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        self.memory["busy"] = self.memory.get("busy", 0) + 1
+        try:
+            await asyncio.sleep(0)
+            if self.memory["busy"] > 1:
+                await asyncio.Event().wait()
+            return self.put(config, checkpoint, metadata, new_versions)
+        finally:
+            self.memory["busy"] -= 1
+
+
+# --- lifecycle ---
+
+
+@faulty("lifecycle", "LIF-04")
+class CloseRaises(Hooked):
+    """Leaving the context raises.
+
+    At home in savers that close what is closed already.
+    """
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
+    ) -> bool | None:
+        super().__exit__(exc_type, exc, traceback)
+        raise RuntimeError("the connection is closed")
+
+
+@faulty("lifecycle")
+class CloseSwallowsErrors(Hooked):
+    """An error inside the saver's context is swallowed.
+
+    At home in savers whose exit returns something true.
+    """
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
+    ) -> bool | None:
+        super().__exit__(exc_type, exc, traceback)
+        return True
+
+
+@faulty("lifecycle", "LIF-04")
+class CloseLeavesAThread(Hooked):
+    """A thread of the saver goes on after its context was left.
+
+    Seen in savers with a sweeper.
+    """
+
+    def __enter__(self) -> ReferenceSaver:
+        threading.Thread(target=threading.Event().wait, args=(HANG,), name="saver-sweeper", daemon=True).start()
+        return super().__enter__()
+
+
+@faulty("lifecycle", "LIF-04")
+class CloseLeavesATask(Hooked):
+    """A task of the saver goes on after its async context was left.
+
+    Seen in savers with a background flusher.
+    """
+
+    async def __aenter__(self) -> ReferenceSaver:
+        self.memory["flusher"] = asyncio.get_running_loop().create_task(asyncio.sleep(HANG), name="saver-flusher")
+        return self.__enter__()
+
+
+# --- durability: providers, whose storage is opened again ---
+
+
+class Disk:
+    """A provider over one storage that outlives the savers on it; as it stands, it has no fault."""
+
+    saver: ClassVar[type[ReferenceSaver]] = Hooked
+    survives: ClassVar[Collection[str]] = ("storage", "writes", "blobs", "_ids")
+
+    def __init__(self) -> None:
+        self.last: ReferenceSaver | None = None
+
+    def open(self) -> ReferenceSaver:
+        """A saver over a new storage."""
+        self.last = self.saver()
+        return self.last
+
+    def reopen(self) -> ReferenceSaver:
+        """A new saver over the storage of the last one."""
+        opened = self.saver()
+        for table in self.survives:
+            setattr(opened, table, getattr(self.last, table))
+        self.last = opened
+        return opened
+
+
+@faulty("durability", "DUR-01")
+class CheckpointsAreNotCommitted(Disk):
+    """Checkpoints are seen by the saver that put them and lost when it is gone.
+
+    Seen in SQL savers that do not commit.
+    """
+
+    survives = ("writes",)
+
+
+@faulty("durability", "WRT-08")
+class WritesAreNotCommitted(Disk):
+    """Pending writes are seen by the saver that stored them and lost when it is gone.
+
+    Seen in async SQLite savers.
+    """
+
+    survives = ("storage", "blobs", "_ids")
+
+
+@faulty("durability", "DUR-03")
+class ValuesAreNotCommitted(Disk):
+    """Channel values are lost when the saver is gone, while the checkpoints stay.
+
+    At home in savers that keep large values in another place.
+    """
+
+    survives = ("storage", "writes", "_ids")
+
+
+class _ForgetsDeletes(Hooked):
+    def delete_thread(self, thread_id: str) -> None:
+        tables = ("storage", "writes", "blobs", "_ids")
+        self.memory["deleted"] = copy.deepcopy({table: getattr(self, table) for table in tables})
+        super().delete_thread(thread_id)
+
+
+@faulty("durability", "DUR-01")
+class DeletesAreNotCommitted(Disk):
+    """A deleted thread is back when the storage is opened again.
+
+    At home in SQL savers that commit after put only.
+    """
+
+    saver = _ForgetsDeletes
+
+    def reopen(self) -> ReferenceSaver:
+        old = cast(_ForgetsDeletes, self.last).memory.get("deleted", {})
+        opened = super().reopen()
+        for table, rows in old.items():
+            for key, row in rows.items():
+                getattr(opened, table).setdefault(key, row)
+        return opened
+
+
+class _NeedsFlags(Hooked):
+    def writing(self, call: Batch) -> Batch:
+        self.memory[row_of(call.config)] = "has writes"
+        return call
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        copied = [key for key in self.memory if key[0] == source_thread_id]
+        self.memory.update({(target_thread_id, *key[1:]): "has writes" for key in copied})
+
+    def _writes_of(self, thread_id: str, ns: str, checkpoint_id: str) -> StoredWrites:
+        flagged = (thread_id, ns, checkpoint_id) in self.memory
+        return super()._writes_of(thread_id, ns, checkpoint_id) if flagged else []
+
+
+@faulty("durability", "DUR-02")
+class WritesNeedAFlagInMemory(Disk):
+    """Writes are read only for checkpoints that this instance knows to have some.
+
+    Seen in Redis savers, whose flags were kept in the process.
+    """
+
+    saver = _NeedsFlags
+
+
+class _NeedsLatest(Hooked):
+    def putting(self, call: Put) -> Put:
+        self.memory[place_of(call.config)] = "known"
+        return call
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        copied = [key for key in self.memory if key[0] == source_thread_id]
+        self.memory.update({(target_thread_id, key[1]): "known" for key in copied})
+
+    def _latest(self, thread_id: str, ns: str) -> str | None:
+        rows = self.storage.get(thread_id, {}).get(ns, {})
+        known = self.memory.get((thread_id, ns))
+        if known is None and rows:
+            return next(iter(rows))
+        return super()._latest(thread_id, ns)
+
+
+@faulty("durability", "DUR-02")
+class LatestIsInMemory(Disk):
+    """A saver that is opened anew takes the first checkpoint of a thread for the latest.
+
+    At home in savers that keep the pointer to the latest in the process.
+    """
+
+    saver = _NeedsLatest
+
+
+class _LiveTypes(Hooked):
+    def putting(self, call: Put) -> Put:
+        self.memory["typed"] = True
+        return call
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        if self.memory.get("typed"):
+            return found
+
+        def plain(value: Any) -> Any:
+            return list(value) if isinstance(value, (set, frozenset)) else value
+
+        values = found.checkpoint["channel_values"]
+        return with_values(found, {ch: converted(value, plain) for ch, value in values.items()})
+
+
+@faulty("durability", "DUR-02")
+class TypesAreInMemory(Disk):
+    """Sets come back as lists from a saver that is opened anew.
+
+    At home in savers that register types when they first write them.
+    """
+
+    saver = _LiveTypes
+
+
+@faulty("durability")
+class OpeningEmptiesTheStorage(Disk):
+    """Opening a storage empties it.
+
+    At home in savers whose setup drops and creates tables.
+    """
+
+    survives = ()
+
+
+class _CommitsLate(Hooked):
+    def storing(self, call: Put) -> RunnableConfig:
+        tables = ("storage", "writes", "blobs", "_ids")
+        self.memory["committed"] = copy.deepcopy({table: getattr(self, table) for table in tables})
+        return super().storing(call)
+
+
+@faulty("durability", "DUR-01")
+class LastCheckpointIsNotCommitted(Disk):
+    """The last checkpoint is lost when its saver is gone: each put commits the one before.
+
+    At home in savers that batch.
+    """
+
+    saver = _CommitsLate
+
+    def reopen(self) -> ReferenceSaver:
+        committed = cast(_CommitsLate, self.last).memory.get("committed", {})
+        opened = super().reopen()
+        for table, rows in committed.items():
+            setattr(opened, table, rows)
+        return opened
