@@ -13,6 +13,7 @@ from typing import Any
 
 from . import __version__
 from .capabilities import CAPABILITIES, Findings
+from .errors import TargetError
 from .rules import Level, Rule
 from .target import Target
 
@@ -232,16 +233,19 @@ class Report:
         """Write the document, whole or not at all.
 
         Raises:
-            pytest.UsageError: the file cannot be written.
+            TargetError: the file cannot be written.
         """
-        import pytest
-
+        text = json.dumps(self.as_json(), indent=2, ensure_ascii=False) + "\n"
         part = path.with_name(f"{path.name}.part")
         try:
-            part.write_text(json.dumps(self.as_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-            part.replace(path)
+            if path.exists() and not path.is_file():  # a device or a pipe cannot be replaced
+                path.write_text(text, encoding="utf-8")
+            else:
+                part.write_text(text, encoding="utf-8")
+                part.replace(path)
         except OSError as error:
-            raise pytest.UsageError(
+            part.unlink(missing_ok=True)
+            raise TargetError(
                 f"--conformance-report={path}: the report cannot be written: {error.strerror}; give a path in a "
                 "folder that exists and has room"
             ) from error

