@@ -47,12 +47,12 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
     WRITES_IDX_MAP,
-    BaseCheckpointSaver,
     ChannelVersions,
     Checkpoint,
     CheckpointMetadata,
     CheckpointTuple,
     empty_checkpoint,
+    get_checkpoint_metadata,
 )
 from langgraph.checkpoint.serde import types as serde_types
 from langgraph.checkpoint.serde.base import SerializerProtocol
@@ -377,7 +377,7 @@ class Alike(Hooked):
         found = self._thread(thread_id)
         super().delete_thread(found)
         for key, first in list(self.memory.items()):
-            owner = {"thread": first, "ns": key[1], "pair": first[0]}[key[0]]
+            owner = key[1] if key[0] == "ns" else first if key[0] == "thread" else first[0]
             if owner == found:
                 del self.memory[key]
 
@@ -471,7 +471,7 @@ class Cached(Hooked):
                 row = self._row(thread_id, ns, cast(str, checkpoint_id)) if stored else None
                 if self.keeps(row):
                     self.memory[key] = row
-        return self._tuple(row) if row else None
+        return self._tuple(row._replace(checkpoint=copy.deepcopy(row.checkpoint))) if row else None
 
 
 class OtherPath(Hooked):
@@ -537,7 +537,7 @@ class SyncOnly(AsyncOnly):
 # --- judged FULL by the official suite ---
 
 
-@faulty(OFFICIAL, "anchor study 0.1; SER-21")
+@faulty(OFFICIAL, "SER-21")
 class BytesComeBackAsText(Converting):
     """bytes come back as str.
 
@@ -548,7 +548,7 @@ class BytesComeBackAsText(Converting):
         return value.decode("latin-1") if isinstance(value, bytes) else value
 
 
-@faulty(OFFICIAL, "anchor study 0.1; DEL-01")
+@faulty(OFFICIAL, "DEL-01")
 class DeleteThreadLeavesWrites(Hooked):
     """delete_thread leaves the pending writes behind, so a thread made anew with the same ids has them.
 
@@ -561,7 +561,7 @@ class DeleteThreadLeavesWrites(Hooked):
         self.writes.update(writes)
 
 
-@faulty(OFFICIAL, "anchor study 0.1; PUT-15")
+@faulty(OFFICIAL, "PUT-15")
 class ParentsDroppedFromMetadata(Hooked):
     """Metadata loses its `parents`.
 
@@ -572,7 +572,7 @@ class ParentsDroppedFromMetadata(Hooked):
         return with_metadata(found, {key: value for key, value in found.metadata.items() if key != "parents"})
 
 
-@faulty(OFFICIAL, "anchor study 0.1; LST-08")
+@faulty(OFFICIAL, "LST-08")
 class LimitBeforeFilter(Hooked):
     """`limit` is applied before `filter`, so a limited list misses matches.
 
@@ -589,7 +589,7 @@ class _ListsNoValues(Hooked):
         return (with_values(each, {}) for each in found)
 
 
-@faulty(OFFICIAL, "anchor study 0.1; GET-10")
+@faulty(OFFICIAL, "GET-10")
 class AlistWithoutChannelValues(AsyncOnly):
     """The tuples of `alist` have no channel values.
 
@@ -604,7 +604,7 @@ class _ListsNoParent(Hooked):
         return (each._replace(parent_config=None) for each in found)
 
 
-@faulty(OFFICIAL, "anchor study 0.1; LST-24")
+@faulty(OFFICIAL, "LST-24")
 class AlistWithoutParentConfig(AsyncOnly):
     """The tuples of `alist` have no parent.
 
@@ -614,7 +614,7 @@ class AlistWithoutParentConfig(AsyncOnly):
     twin = _ListsNoParent
 
 
-@faulty(OFFICIAL, "anchor study 0.1; PUT-24")
+@faulty(OFFICIAL, "PUT-24")
 class PutAliasesCallersValues(Hooked):
     """`put` keeps the caller's live objects, so changing them afterwards changes the stored checkpoint.
 
@@ -634,7 +634,7 @@ class PutAliasesCallersValues(Hooked):
         return with_values(found, {**found.checkpoint["channel_values"], **now})
 
 
-@faulty(OFFICIAL, "anchor study 0.1; DEL-04")
+@faulty(OFFICIAL, "DEL-04")
 class DeleteThreadByPrefix(Hooked):
     """Deleting thread `t1` deletes `t10` too.
 
@@ -647,7 +647,7 @@ class DeleteThreadByPrefix(Hooked):
                 super().delete_thread(each)
 
 
-@faulty(OFFICIAL, "anchor study 0.1; GET-14")
+@faulty(OFFICIAL, "GET-14")
 class PendingWritesReversed(Hooked):
     """Pending writes come in the reverse order.
 
@@ -658,7 +658,7 @@ class PendingWritesReversed(Hooked):
         return super()._writes_of(thread_id, ns, checkpoint_id)[::-1]
 
 
-@faulty(OFFICIAL, "anchor study 0.1; GET-07")
+@faulty(OFFICIAL, "GET-07")
 class SyncGetTupleRaises(SyncOnly):
     """The sync `get_tuple` raises, while `aget_tuple` works.
 
@@ -669,7 +669,7 @@ class SyncGetTupleRaises(SyncOnly):
         raise RuntimeError("no running event loop")
 
 
-@faulty(OFFICIAL, "anchor study 0.1; PUT-23")
+@faulty(OFFICIAL, "PUT-23")
 class VersionsCutToTheirIntegerPart(Hooked):
     """Channel versions come back without the part after the dot.
 
@@ -684,7 +684,7 @@ class VersionsCutToTheirIntegerPart(Hooked):
         return found._replace(checkpoint=edited(found.checkpoint, channel_versions=versions))
 
 
-@faulty(OFFICIAL, "anchor study 0.1; WRT-03")
+@faulty(OFFICIAL, "WRT-03")
 class RepeatedWritesReplaceTheFirst(Hooked):
     """A task's repeated writes replace its first ones, also those to ordinary channels.
 
@@ -822,7 +822,7 @@ class LongChannelNamesAreCut(JoinedValueKey):
         return thread_id, ns, channel[:150], version
 
 
-@faulty("put", "own reading")
+@faulty("put")
 class ValuesKeyedWithoutVersion(JoinedValueKey):
     """An old checkpoint reads with the newest values, since there is one place for each channel.
 
@@ -853,17 +853,6 @@ class ValuesKeyedWithoutThread(JoinedValueKey):
 
     def joined(self, thread_id: str, ns: str, channel: str, version: Version) -> Any:
         return ns, channel, version
-
-
-@faulty("put")
-class VersionTypesAreOneKey(JoinedValueKey):
-    """The values of versions 1 and "1" are stored in one place.
-
-    At home where versions are in a text column; only a thread whose versions change their type shows it.
-    """
-
-    def joined(self, thread_id: str, ns: str, channel: str, version: Version) -> Any:
-        return thread_id, ns, channel, str(version)
 
 
 @faulty("put", "PUT-16")
@@ -1012,8 +1001,10 @@ class ReadersShareValues(Hooked):
     def _tuple(self, row: _Row) -> CheckpointTuple:
         found = super()._tuple(row)
         values = found.checkpoint["channel_values"]
-        place = (row.thread_id, row.checkpoint_ns)
-        shared = {ch: self.memory.setdefault((place, ch, row.blobs[ch]), value) for ch, value in values.items()}
+        shared = {}
+        for ch, value in values.items():
+            tag, data = row.blobs[ch]
+            shared[ch] = self.memory.setdefault((row.thread_id, row.checkpoint_ns, ch, tag, bytes(data)), value)
         return with_values(found, shared)
 
 
@@ -1634,8 +1625,9 @@ class PutAliasesCallersMetadata(Hooked):
         return returned
 
     def seen(self, found: CheckpointTuple) -> CheckpointTuple:
-        live = self.memory.get(row_of(found.config))
-        return with_metadata(found, {**found.metadata, **copy.deepcopy(live or {})})
+        live = get_checkpoint_metadata({}, self.memory.get(row_of(found.config), {}))
+        now = self.serde.loads_typed(self.serde.dumps_typed(live))
+        return with_metadata(found, {**found.metadata, **now})
 
 
 @faulty("metadata")
@@ -1821,17 +1813,16 @@ class CheckpointIdsAreUniqueOverThreads(Hooked):
     At home in SQL savers whose primary key is the checkpoint id.
     """
 
-    def same_key(self, here: tuple[str, str], there: tuple[str, str]) -> bool:
-        return True
+    def owned(self, thread_id: str, checkpoint_id: str) -> Any:
+        return checkpoint_id
 
     def putting(self, call: Put) -> Put:
         with self._lock:
             here, checkpoint_id = place_of(call.config), call.checkpoint["id"]
-            there = self.memory.get(checkpoint_id, here)
-            replaced = there != here and self.same_key(here, there)
-            if replaced and checkpoint_id in self.storage.get(there[0], {}).get(there[1], {}):
-                self._remove(there[0], there[1], [checkpoint_id])
-            self.memory[checkpoint_id] = here
+            thread_id, ns = self.memory.get(self.owned(here[0], checkpoint_id), here)
+            if (thread_id, ns) != here and checkpoint_id in self.storage.get(thread_id, {}).get(ns, {}):
+                self._remove(thread_id, ns, [checkpoint_id])
+            self.memory[self.owned(here[0], checkpoint_id)] = here
         return call
 
 
@@ -1842,8 +1833,8 @@ class CheckpointIdsAreUniqueInAThread(CheckpointIdsAreUniqueOverThreads):
     At home in SQL savers whose primary key lacks the namespace.
     """
 
-    def same_key(self, here: tuple[str, str], there: tuple[str, str]) -> bool:
-        return here[0] == there[0]
+    def owned(self, thread_id: str, checkpoint_id: str) -> Any:
+        return thread_id, checkpoint_id
 
 
 @faulty("identity", "SEC-13")
@@ -3133,7 +3124,7 @@ class EqualWritesAreOne(KeyedWrites):
     """
 
     def key(self, task_id: str, idx: int, row: StoredWrite) -> Any:
-        return row[:3]
+        return *row[:2], row[2][0], bytes(row[2][1])
 
 
 @faulty("put_writes")
@@ -4656,7 +4647,13 @@ class BytesInWritesBecomeText(Converting):
         return value.decode("latin-1") if isinstance(value, bytes) else value
 
 
-class _ListedSets(Hooked):
+@faulty("values", "GET-10")
+class ListedSetsAreLists(Hooked):
+    """A set comes back as a list from `list`; from `get_tuple` as a set.
+
+    At home in savers whose list goes by way of an index document.
+    """
+
     def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
         def plain(value: Any) -> Any:
             return list(value) if isinstance(value, (set, frozenset)) else value
@@ -4666,18 +4663,46 @@ class _ListedSets(Hooked):
             yield with_values(each, {ch: converted(value, plain) for ch, value in values.items()})
 
 
-@faulty("values", "GET-10")
-class ListedSetsAreLists(_ListedSets):
-    """A set comes back as a list from `list`; from `get_tuple` as a set.
+class Split:
+    """A serialiser that keeps some objects from another one and marks them, so that it can read them again.
 
-    At home in savers whose list goes by way of an index document.
+    Args:
+        given: the serialiser that the saver was given.
+        mine: whether an object is kept from it.
     """
+
+    own: ClassVar[SerializerProtocol] = JsonPlusSerializer()
+
+    def __init__(self, given: SerializerProtocol, mine: Callable[[Any], bool]) -> None:
+        self.given, self.mine = given, mine
+
+    def dumps_typed(self, obj: Any) -> Typed:
+        if not self.mine(obj):
+            return self.given.dumps_typed(obj)
+        tag, data = self.own.dumps_typed(obj)
+        return f"own {tag}", data
+
+    def loads_typed(self, data: Typed) -> Any:
+        tag, own = data[0].removeprefix("own "), data[0].startswith("own ")
+        return self.own.loads_typed((tag, data[1])) if own else self.given.loads_typed(data)
 
 
 class OwnSerialiser(Hooked):
     """Some data goes through a serialiser of the saver's own, whatever `serde` it was given."""
 
-    own: ClassVar[SerializerProtocol] = JsonPlusSerializer()
+    def split(self, mine: Callable[[Any], bool] = lambda obj: False) -> ReferenceSaver:
+        clone = as_class(self, ReferenceSaver)
+        clone.serde = Split(self.serde, mine)
+        return clone
+
+    def _tuple(self, row: _Row) -> CheckpointTuple:
+        return self.split()._tuple(row)
+
+    def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> History:
+        return self.split().get_delta_channel_history(config=config, channels=channels)
+
+    def _delta_channels(self, thread_id: str, ns: str) -> set[str]:
+        return self.split()._delta_channels(thread_id, ns)
 
 
 @faulty("serde", "SER-14")
@@ -4688,16 +4713,7 @@ class WritesIgnoreTheSerialiser(OwnSerialiser):
     """
 
     def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
-        clone = copy.copy(self)
-        clone.serde = self.own
-        ReferenceSaver.put_writes(clone, config, writes, task_id, task_path)
-
-    def _tuple(self, row: _Row) -> CheckpointTuple:
-        writes = [(task, ch, self.own.loads_typed(value)) for task, ch, value, _ in row.writes]
-        return super()._tuple(row._replace(writes=[]))._replace(pending_writes=writes)
-
-    def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> History:
-        return BaseCheckpointSaver.get_delta_channel_history(self, config=config, channels=channels)
+        self.split(lambda obj: True).put_writes(config, writes, task_id, task_path)
 
 
 @faulty("serde", "SER-14")
@@ -4708,59 +4724,22 @@ class ValuesIgnoreTheSerialiser(OwnSerialiser):
     """
 
     def storing(self, call: Put) -> RunnableConfig:
-        returned = super().storing(call._replace(checkpoint=edited(call.checkpoint, channel_values={})))
-        values = call.checkpoint["channel_values"]
-        for ch in [ch for ch in call.new_versions if ch in values]:
-            thread_id, ns = place_of(call.config)
-            self.blobs[thread_id, ns, ch, call.new_versions[ch]] = self.own.dumps_typed(values[ch])
-        return returned
-
-    def _tuple(self, row: _Row) -> CheckpointTuple:
-        values = {ch: self.own.loads_typed(blob) for ch, blob in row.blobs.items()}
-        return with_values(super()._tuple(row._replace(blobs={})), values)
-
-    def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> History:
-        return BaseCheckpointSaver.get_delta_channel_history(self, config=config, channels=channels)
-
-    def _delta_channels(self, thread_id: str, ns: str) -> set[str]:
-        clone = copy.copy(self)
-        clone.serde = self.own
-        return ReferenceSaver._delta_channels(clone, thread_id, ns)
+        values = list(call.checkpoint["channel_values"].values())
+        return self.split(lambda obj: any(obj is value for value in values)).put(*call)
 
 
 @faulty("serde", "SER-14; SEC-12")
-class PlainValuesIgnoreTheSerialiser(Hooked):
+class PlainValuesIgnoreTheSerialiser(OwnSerialiser):
     """Text and numbers in channels are stored as they are; only other values go through the saver's serialiser.
 
     Seen in SQL savers that keep plain values inline; with an encrypting serialiser they are stored in clear.
     """
 
     def storing(self, call: Put) -> RunnableConfig:
-        plain = (str, int, float, bool)
-        values = call.checkpoint["channel_values"]
-        inline = {ch: values[ch] for ch in call.new_versions if isinstance(values.get(ch), plain)}
-        rest = {ch: value for ch, value in values.items() if ch not in inline}
-        returned = super().storing(call._replace(checkpoint=edited(call.checkpoint, channel_values=rest)))
-        for ch, value in inline.items():
-            thread_id, ns = place_of(call.config)
-            self.blobs[thread_id, ns, ch, call.new_versions[ch]] = ("plain", json.dumps(value).encode())
-        return returned
-
-    def _tuple(self, row: _Row) -> CheckpointTuple:
-        inline = {ch: json.loads(blob[1]) for ch, blob in row.blobs.items() if blob[0] == "plain"}
-        found = super()._tuple(row._replace(blobs={ch: blob for ch, blob in row.blobs.items() if ch not in inline}))
-        return with_values(found, {**found.checkpoint["channel_values"], **inline})
-
-    def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> History:
-        return BaseCheckpointSaver.get_delta_channel_history(self, config=config, channels=channels)
-
-    def _delta_channels(self, thread_id: str, ns: str) -> set[str]:
-        clone = copy.copy(self)
-        clone.blobs = {key: blob for key, blob in self.blobs.items() if blob[0] != "plain"}
-        return ReferenceSaver._delta_channels(clone, thread_id, ns)
+        return self.split(lambda obj: isinstance(obj, (str, int, float))).put(*call)
 
 
-@faulty("serde", "own reading")
+@faulty("serde")
 class TypeTagsAreLost(Hooked):
     """The serialiser's type tag is not stored: whatever is read is taken for msgpack.
 
@@ -4776,7 +4755,7 @@ class TypeTagsAreLost(Hooked):
         return super()._tuple(row._replace(blobs=blobs))
 
 
-@faulty("serde", "own reading")
+@faulty("serde")
 class SerialiserIsTheFirstOne(Hooked):
     """A serialiser that is set later, as `with_allowlist` does on a clone, is ignored.
 
@@ -4793,7 +4772,7 @@ class SerialiserIsTheFirstOne(Hooked):
         return ReferenceSaver._tuple(clone, row)
 
 
-@faulty("serde", "own reading")
+@faulty("serde")
 class CloneHasNoStorage(Hooked):
     """A clone, such as `with_allowlist` gives, begins with an empty storage.
 
@@ -4804,7 +4783,7 @@ class CloneHasNoStorage(Hooked):
         return type(self)(serde=self.serde)
 
 
-@faulty("serde", "own reading")
+@faulty("serde")
 class AllowlistChangesTheSaver(Hooked):
     """`with_allowlist` changes the saver itself instead of giving a clone.
 
@@ -4816,7 +4795,7 @@ class AllowlistChangesTheSaver(Hooked):
         return self
 
 
-@faulty("serde", "own reading")
+@faulty("serde")
 class SaverCannotBeCopied(Hooked):
     """`copy.copy` of the saver, and so `with_allowlist`, raises.
 
@@ -5202,6 +5181,8 @@ class _TornPut(Hooked):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
+        for value in checkpoint["channel_values"].values():
+            self.serde.dumps_typed(value)
         self.put(config, edited(checkpoint, channel_values={}), metadata, new_versions)
         await asyncio.sleep(0)
         return self.put(config, checkpoint, metadata, new_versions)
