@@ -1,0 +1,739 @@
+"""put: what is stored, what it returns, and what a put leaves alone."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import random
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.checkpoint.base.id import uuid6
+
+from langgraph_conformance.drive import SaverDrive
+from langgraph_conformance.expect import expect_raises, expect_same, expect_true
+from langgraph_conformance.rules import MUST, QUIRK, SHOULD, rule
+from langgraph_conformance.threads import Stored, Thread, address_of, config_of, fresh_id, writes_of
+
+NAMESPACES = pytest.mark.parametrize("ns", ["", "child:abc"], ids=["root", "child"])
+KINDS = pytest.mark.parametrize(
+    ("old", "new"),
+    [("old", "new"), (["old"], ["new"]), ({"is": "old"}, {"is": "new"}), (1, 2), (["old"], "new"), ("old", ["new"])],
+    ids=["str", "list", "dict", "int", "list-to-str", "str-to-list"],
+)
+"""Savers may keep plain values and containers in different places."""
+
+Arguments = tuple[RunnableConfig, dict[str, Any], dict[str, Any], dict[str, Any]]
+
+
+def arguments_of(made: Stored) -> Arguments:
+    """What ``put`` takes for a checkpoint that is not stored yet, as objects of its own."""
+    config = config_of(made.thread_id, made.ns, made.parent.id if made.parent else None)
+    checkpoint, metadata = copy.deepcopy(dict(made.checkpoint)), copy.deepcopy(dict(made.metadata))
+    return config, checkpoint, metadata, dict(made.new_versions)
+
+
+def as_put(made: Stored, found: CheckpointTuple) -> dict[str, Any]:
+    """The checkpoint as it was read, without keys that were never put: a saver may add some."""
+    return {key: found.checkpoint.get(key) for key in made.checkpoint}
+
+
+def values_of(found: CheckpointTuple) -> dict[str, Any]:
+    return dict(found.checkpoint["channel_values"])
+
+
+def state_of(thread: Thread) -> dict[str, Any]:
+    """All that can be read of a thread's root namespace."""
+    return {
+        found.checkpoint["id"]: (values_of(found), dict(found.metadata), writes_of(found))
+        for found in [thread.latest(), *thread.saver.list(thread.config())]
+    }
+
+
+def refused(call: Callable[[], object]) -> bool:
+    """Whether a call that a saver may refuse raised."""
+    try:
+        call()
+    except Exception:
+        return True
+    return False
+
+
+def make_fail(call: Callable[[], object]) -> None:
+    """Make a call that should raise; when it does not, what follows a failure cannot be looked at."""
+    if not refused(call):
+        pytest.skip("put accepts an object that cannot be serialised")
+
+
+def spoiled(made: Stored, place: str) -> Arguments:
+    """The arguments of a put that cannot succeed: a lock cannot be serialised."""
+    config, checkpoint, metadata, new_versions = arguments_of(made)
+    holder = metadata if place == "metadata" else checkpoint["channel_values"]
+    holder[place] = threading.Lock()
+    return config, checkpoint, metadata, new_versions
+
+
+# -- what is stored, and what is returned
+
+
+@rule(MUST, source="BaseCheckpointSaver.put; pregel/_loop.py reads all of it when a run starts")
+@NAMESPACES
+def test_a_checkpoint_is_read_back_as_it_was_put(thread: Thread, ns: str) -> None:
+    """What `put` stores, `get_tuple` gives back: the checkpoint, its metadata and its address.
+
+    A run goes on from exactly this: what is lost here, the graph has forgotten.
+    """
+    stored = thread.put({"text": "value", "list": [1, "two"]}, ns=ns, updated_channels=["list", "text"])
+    found = thread.read(stored)
+    expect_same(
+        ((thread.id, ns, stored.id), dict(stored.checkpoint), dict(stored.metadata)),
+        (address_of(found.config), as_put(stored, found), dict(found.metadata)),
+        "address, checkpoint and metadata",
+    )
+
+
+@rule(MUST, source="BaseCheckpointSaver.put; pregel/main.py (update_state returns it to the user)")
+@NAMESPACES
+@pytest.mark.parametrize("position", [0, 1], ids=["first", "second"])
+def test_put_returns_the_address_of_the_new_checkpoint(thread: Thread, ns: str, position: int) -> None:
+    """`put` returns a config with the thread id and namespace it was given and the id of the new checkpoint.
+
+    `update_state` hands it to the user as the place where the update is: with the parent's id, or without one, the
+    user goes on from another state than the one just written.
+    """
+    stored = thread.chain(2, ns=ns)[position]
+    expect_same((thread.id, ns, stored.id), address_of(stored.returned), "the config that put returned")
+
+
+@rule(SHOULD, source="InMemorySaver.put, SqliteSaver.put, PostgresSaver.put")
+def test_put_returns_nothing_but_the_address(saver: SaverDrive, thread: Thread) -> None:
+    """The config that `put` returns holds thread_id, checkpoint_ns and checkpoint_id and nothing else.
+
+    Callers keep this config, and send or store it: the caller's callbacks, user keys and engine objects in it are
+    carried along into whatever is called with it next.
+    """
+    made = thread.make({"channel": "value"})
+    config, *rest = arguments_of(made)
+    config["configurable"].update({"user": "someone", "__pregel_task_id": "task"})
+    returned = saver.put({**config, "tags": ["tag"], "metadata": {"key": "value"}}, *rest)
+    expect_same(made.config, dict(returned), "the config that put returned")
+
+
+@rule(MUST, source="pregel/main.py (update_state reads, puts and writes with it)")
+def test_what_put_returns_can_be_used_at_once(saver: SaverDrive, thread: Thread) -> None:
+    """The config that `put` returns reads the new checkpoint, is the parent of the next one, and takes its writes.
+
+    `bulk_update_state` goes on from it step by step, and `update_state` stores the writes of Sends with it.
+    """
+    stored = thread.put({"channel": 1})
+    returned = stored.returned
+    child = thread.make({"channel": 2}, parent=stored)
+    saver.put_writes(returned, [("channel", "written")], "task")
+    saver.put(returned, *arguments_of(child)[1:])
+    found = saver.get_tuple(returned)
+    expect_same(
+        {"values": {"channel": 1}, "writes": [("task", "channel", "written")], "child's parent": address_of(returned)},
+        {
+            "values": found and values_of(found),
+            "writes": found and writes_of(found),
+            "child's parent": address_of(thread.read(child).parent_config),
+        },
+        "what the returned config addresses",
+    )
+
+
+@rule(SHOULD, source="Checkpoint is a TypedDict that has grown: pending_sends, updated_channels")
+def test_unknown_keys_of_a_checkpoint_are_kept(thread: Thread) -> None:
+    """Top-level keys of a checkpoint that the saver does not know are stored like the others.
+
+    Each LangGraph version may add some (`pending_sends` and `updated_channels` came that way): a saver with fixed
+    columns loses them without a word.
+    """
+    extra = {"pending_sends": [["node", 1]], "some_future_key": {"nested": [1, None]}}
+    stored = thread.put({"channel": "value"}, extra=extra)
+    found = thread.read(stored)
+    expect_same(extra, {key: found.checkpoint.get(key) for key in extra}, "the unknown keys of the checkpoint")
+
+
+# -- parents
+
+
+@rule(MUST, source="BaseCheckpointSaver.put (config); pregel/_loop.py; get_state_history shows it")
+@NAMESPACES
+def test_the_parent_is_the_checkpoint_in_the_config(thread: Thread, ns: str) -> None:
+    """A checkpoint's parent is the one whose id is in the config given to `put`, in the same thread and namespace.
+
+    It need not be the newest: a fork is put on an older one. Time travel, and channels that are rebuilt from the writes
+    of earlier steps, follow these links.
+    """
+    first, second, third = thread.chain(3, ns=ns)
+    fork = thread.put({"count": "forked"}, parent=first, ns=ns)
+    everything = {"first": first, "second": second, "third": third, "fork": fork}
+    expect_same(
+        {
+            "first": None,
+            "second": (thread.id, ns, first.id),
+            "third": (thread.id, ns, second.id),
+            "fork": (thread.id, ns, first.id),
+        },
+        {name: address_of(thread.read(each).parent_config) for name, each in everything.items()},
+        "the parents",
+    )
+
+
+@rule(MUST, source="BaseCheckpointSaver.put (config)")
+def test_a_checkpoint_put_on_no_other_has_no_parent(thread: Thread) -> None:
+    """Without a `checkpoint_id` in the config given to `put` there is no parent, also when the thread has checkpoints.
+
+    A saver that fills in the latest one links histories that have nothing to do with each other.
+    """
+    thread.chain(2)
+    alone = thread.put({"count": "alone"})
+    expect_same(None, thread.read(alone).parent_config, "parent_config")
+
+
+@rule(MUST, source="pregel/main.py (update_state as '__copy__' puts with checkpoint_id None)")
+def test_a_checkpoint_id_of_none_is_no_parent(saver: SaverDrive, thread: Thread) -> None:
+    """`checkpoint_id: None` in the config given to `put` is the same as none.
+
+    LangGraph copies a thread's first checkpoint this way. A parent called "None" is nowhere to be found.
+    """
+    thread.put({"channel": "earlier"})
+    alone = thread.make({"channel": "alone"})
+    config, *rest = arguments_of(alone)
+    config["configurable"]["checkpoint_id"] = None
+    saver.put(config, *rest)
+    expect_same(None, thread.read(alone).parent_config, "parent_config")
+
+
+@rule(SHOULD, source="get_checkpoint_id; InMemorySaver.put, SqliteSaver.put, PostgresSaver.put")
+def test_an_empty_checkpoint_id_is_no_parent(saver: SaverDrive, thread: Thread) -> None:
+    """An empty `checkpoint_id` in the config given to `put` is the same as none."""
+    thread.put({"channel": "earlier"})
+    alone = thread.make({"channel": "alone"})
+    saver.put(thread.config(checkpoint_id=""), *arguments_of(alone)[1:])
+    expect_same(None, thread.read(alone).parent_config, "parent_config")
+
+
+@rule(SHOULD, source="InMemorySaver.put, SqliteSaver.put, PostgresSaver.put")
+def test_a_parent_that_is_not_stored_is_kept(thread: Thread) -> None:
+    """The parent's id is kept as given also when no such checkpoint is stored.
+
+    Parents are pruned, stored elsewhere, or not yet there: the link is the caller's, and no reason to refuse a state.
+    """
+    missing = thread.make({"channel": "never put"})
+    child = thread.put({"channel": "value"}, parent=missing)
+    expect_same(missing.config, thread.read(child).parent_config, "parent_config")
+
+
+# -- channel values
+
+
+@rule(MUST, source="pregel/_utils.py get_new_channel_versions; pregel/_loop.py _put_checkpoint")
+@KINDS
+def test_a_channel_that_did_not_change_keeps_its_value(thread: Thread, old: Any, new: Any) -> None:
+    """Every checkpoint has the values of all its channels, however long ago each one changed.
+
+    `new_versions` names only the channels that changed in this step. A saver that stores those alone, and does not find
+    the others again by their version, drops the rest of the state at the next start.
+    """
+    first = thread.put({"steady": old, "moving": old})
+    second = thread.put({"steady": old, "moving": new}, parent=first)
+    third = thread.put({"steady": old, "moving": new, "added": new}, parent=second)
+    expect_same(
+        {
+            "first": {"steady": old, "moving": old},
+            "second": {"steady": old, "moving": new},
+            "third": {"steady": old, "moving": new, "added": new},
+        },
+        {
+            name: values_of(thread.read(each))
+            for name, each in {"first": first, "second": second, "third": third}.items()
+        },
+        "the channel values of each checkpoint",
+    )
+
+
+@rule(MUST, source="pregel/_utils.py get_new_channel_versions; pregel/_loop.py _put_checkpoint")
+def test_a_value_is_found_again_many_steps_later(thread: Thread) -> None:
+    """A channel that changed once, in the first of many steps, still has its value in the last.
+
+    A saver that looks only at the parent, or at the last few checkpoints, forgets a conversation's oldest facts.
+    """
+    stored = thread.put({"steady": ["kept"], "text": "kept", "count": 0})
+    for count in range(1, 12):
+        stored = thread.put({"steady": ["kept"], "text": "kept", "count": count}, parent=stored)
+    expect_same({"steady": ["kept"], "text": "kept", "count": 11}, values_of(thread.read(stored)), "the channel values")
+
+
+@rule(MUST, source="pregel/main.py (update_state as '__copy__' puts new_versions={})")
+@pytest.mark.parametrize("value", ["kept", ["kept"]], ids=["str", "list"])
+def test_a_put_without_new_versions_keeps_all_values(thread: Thread, value: Any) -> None:
+    """A checkpoint in which no channel changed has the values that its channels had before.
+
+    Steps in which no channel changes are ordinary, and copies of a checkpoint are put this way.
+    """
+    first = thread.put({"channel": value})
+    second = thread.put({"channel": value}, parent=first)
+    expect_same({}, dict(second.new_versions), "the new versions, as put")
+    expect_same({"channel": value}, values_of(thread.read(second)), "the channel values")
+
+
+@rule(MUST, source="Checkpoint.channel_versions; langgraph-checkpoint-conformance put_channel_removed")
+@pytest.mark.parametrize("value", ["value", ["value"]], ids=["str", "list"])
+def test_a_channel_without_a_version_has_no_value(thread: Thread, value: Any) -> None:
+    """A channel that a checkpoint no longer has, neither a value nor a version, is not read back.
+
+    A state whose definition lost a key would get it back from an older checkpoint.
+    """
+    first = thread.put({"stays": value, "goes": value})
+    versions = {"stays": first.checkpoint["channel_versions"]["stays"]}
+    second = thread.put({"stays": value}, parent=first, versions=versions, changed=[])
+    expect_same({"stays": value}, values_of(thread.read(second)), "the channel values")
+
+
+@rule(MUST, source="BaseCheckpointSaver.put (new_versions); pregel/_algo.py consumes channels that were read")
+@pytest.mark.parametrize("value", ["value", ["value"], None], ids=["str", "list", "None"])
+def test_an_emptied_channel_has_no_value(thread: Thread, value: Any) -> None:
+    """A channel with a new version and no value is empty: its key is absent, in this checkpoint and those after it.
+
+    Triggers are emptied when they have been used. When the old value, or None, comes back, nodes run again that
+    have already run.
+    """
+    first = thread.put({"channel": value, "other": 1})
+    second = thread.put({"other": 1}, parent=first)
+    third = thread.put({"other": 2}, parent=second)
+    expect_same(
+        {"emptied": {"other": 1}, "one later": {"other": 2}},
+        {"emptied": values_of(thread.read(second)), "one later": values_of(thread.read(third))},
+        "the channel values",
+    )
+
+
+@rule(MUST, source="BaseCheckpointSaver.put (new_versions)")
+@pytest.mark.parametrize("value", ["value", ["value"], None], ids=["str", "list", "None"])
+def test_emptying_a_channel_leaves_earlier_checkpoints_alone(thread: Thread, value: Any) -> None:
+    """Emptying a channel, and filling it again, changes no earlier checkpoint.
+
+    Otherwise history shows, and a replay runs from, a state that never was.
+    """
+    full = thread.put({"channel": value})
+    empty = thread.put({}, parent=full)
+    refilled = thread.put({"channel": "again"}, parent=empty)
+    expect_same(
+        {"full": {"channel": value}, "empty": {}, "refilled": {"channel": "again"}},
+        {
+            name: values_of(thread.read(each))
+            for name, each in {"full": full, "empty": empty, "refilled": refilled}.items()
+        },
+        "the channel values of each checkpoint",
+    )
+
+
+@rule(MUST, source="graph/state.py: branch:to:* triggers hold None")
+def test_none_is_a_value(thread: Thread) -> None:
+    """A channel whose value is None is there, with None.
+
+    The triggers between nodes hold None: without the key the next node never runs.
+    """
+    stored = thread.put({"branch:to:node": None, "other": 1})
+    expect_same({"branch:to:node": None, "other": 1}, values_of(thread.read(stored)), "the channel values")
+
+
+@rule(MUST, source="BaseCheckpointSaver.put (new_versions)")
+@pytest.mark.parametrize("value", ["value", ["value"]], ids=["str", "list"])
+def test_a_value_may_become_none_and_back(thread: Thread, value: Any) -> None:
+    """None replaces a value, and a value replaces None.
+
+    A user clears a field of the state with None: the old value must not come back, nor be lost from history.
+    """
+    first = thread.put({"channel": value})
+    second = thread.put({"channel": None}, parent=first)
+    third = thread.put({"channel": value}, parent=second)
+    expect_same(
+        [{"channel": value}, {"channel": None}, {"channel": value}],
+        [values_of(thread.read(each)) for each in (first, second, third)],
+        "the channel values of the three checkpoints",
+    )
+
+
+@rule(MUST, source="BaseCheckpointSaver.put; channels hold any value")
+def test_falsy_values_are_values(thread: Thread) -> None:
+    """False, 0, empty text, bytes and containers are ordinary values: present, and of the same type.
+
+    A test for truth in place of a test for absence drops a counter at 0, a flag that is off, or an empty list.
+    """
+    values = {"False": False, "0": 0, "0.0": 0.0, "str": "", "bytes": b"", "list": [], "dict": {}, "set": set()}
+    stored = thread.put(values)
+    expect_same(values, values_of(thread.read(stored)), "the channel values")
+
+
+@rule(MUST, source="BaseCheckpointSaver.put; a graph may have any number of channels")
+def test_all_of_many_channels_are_read(thread: Thread) -> None:
+    """A checkpoint of 300 channels is read with all of them, also when a later one changes a single channel.
+
+    A read that takes the first page of what the database gives loses a part of the state without an error.
+    """
+    values = {f"channel{number}": [number] for number in range(300)}
+    first = thread.put(values)
+    second = thread.put({**values, "channel150": ["changed"]}, parent=first)
+    expect_same(
+        {"first": values, "second": {**values, "channel150": ["changed"]}},
+        {"first": values_of(thread.read(first)), "second": values_of(thread.read(second))},
+        "the channel values",
+    )
+
+
+@rule(MUST, source="BaseCheckpointSaver.get_next_version counts from 1 in every namespace of every thread")
+@pytest.mark.parametrize("value", ["here", ["here"]], ids=["str", "list"])
+def test_equal_versions_elsewhere_share_no_value(new_thread: Callable[..., Thread], value: Any) -> None:
+    """A channel's value belongs to its thread and namespace: equal channels and versions elsewhere are others.
+
+    With the base class's versions each subgraph counts from 1 again, so that equal versions are the rule. A value found
+    by channel and version alone is another user's.
+    """
+    here, there = new_thread(), new_thread()
+    versions = {"channel": here.saver.get_next_version(None, None)}
+    others = [
+        there.put({"channel": "another thread"}, versions=versions, changed=["channel"]),
+        here.put({"channel": ["another namespace"]}, ns="child:1", versions=versions, changed=["channel"]),
+    ]
+    stored = here.put({"channel": value}, versions=versions, changed=["channel"])
+    others += [
+        there.put({"channel": "another thread, later"}, ns="child:1", versions=versions, changed=["channel"]),
+        here.put({"channel": ["another namespace, later"]}, ns="child:2", versions=versions, changed=["channel"]),
+    ]
+    expect_same(
+        [dict(each.values) for each in [stored, *others]],
+        [values_of(here.read(each)) for each in [stored, *others]],
+        "the channel values here and elsewhere",
+    )
+
+
+@rule(
+    QUIRK,
+    source="BaseCheckpointSaver.put (its own example gives new_versions={})",
+    officials={
+        "InMemorySaver": "drops them",
+        "SqliteSaver": "keeps them",
+        "PostgresSaver": "keeps str, int, float, bool and None, drops the rest",
+    },
+)
+def test_values_that_new_versions_never_named(thread: Thread, observe: Callable[[object], None]) -> None:
+    """What becomes of channel values that no `new_versions` has named.
+
+    LangGraph names each channel when it changes, so that its runs do not meet this; hand-made checkpoints do.
+    """
+    version = thread.saver.get_next_version(None, None)
+    stored = thread.put({"text": "value", "list": [1]}, versions={"text": version, "list": version}, changed=[])
+    kept = tuple(sorted(values_of(thread.read(stored))))
+    words = {
+        (): "drops them",
+        ("text",): "keeps str, int, float, bool and None, drops the rest",
+        ("list", "text"): "keeps them",
+    }
+    observe(words.get(kept, f"keeps {kept}"))
+
+
+@rule(
+    QUIRK,
+    source="BaseCheckpointSaver.put (channel_values, channel_versions)",
+    officials={
+        "InMemorySaver": "comes back",
+        "SqliteSaver": "stays away",
+        "PostgresSaver": "stays away, but containers come back",
+    },
+)
+def test_a_value_that_was_left_out_with_its_version_unchanged(
+    thread: Thread, observe: Callable[[object], None]
+) -> None:
+    """What becomes of a value that a checkpoint leaves out while it keeps the version.
+
+    LangGraph gives a channel that it empties a new version, so that its runs do not meet this.
+    """
+    first = thread.put({"text": "value", "list": [1]})
+    versions = first.checkpoint["channel_versions"]
+    second = thread.put({}, parent=first, versions=versions, changed=[])
+    back = tuple(sorted(values_of(thread.read(second))))
+    words = {
+        ("list", "text"): "comes back",
+        (): "stays away",
+        ("list",): "stays away, but containers come back",
+    }
+    observe(words.get(back, f"{back} come back"))
+
+
+# -- putting an id again
+
+
+@rule(SHOULD, source="InMemorySaver.put, SqliteSaver.put, PostgresSaver.put")
+def test_putting_an_id_again_replaces_the_checkpoint(thread: Thread) -> None:
+    """A second put of a checkpoint id replaces the values and the metadata.
+
+    Put is retried after a lost answer, and mended checkpoints are put back: what was put last is the truth.
+    """
+    first = thread.put({"text": "first", "list": ["first"]}, metadata={"note": "first"})
+    again = thread.make({"text": "again", "list": ["again"]}, parent=first, id=first.id, metadata={"note": "again"})
+    thread.saver.put(thread.config(), *arguments_of(again)[1:])
+    found = thread.read(first)
+    expect_same(
+        (dict(again.values), dict(again.metadata)), (values_of(found), dict(found.metadata)), "values and metadata"
+    )
+
+
+@rule(SHOULD, source="InMemorySaver.put, SqliteSaver.put, PostgresSaver.put")
+def test_putting_an_id_again_lists_it_once(thread: Thread) -> None:
+    """A checkpoint id that was put twice is listed once.
+
+    A retried put must not show in history as a step of its own.
+    """
+    first, second = thread.chain(2)
+    for _ in range(2):
+        thread.saver.put(*arguments_of(first))
+    expect_same([second.id, first.id], thread.listed_ids(), "the ids listed")
+
+
+@rule(SHOULD, source="InMemorySaver.put, SqliteSaver.put, PostgresSaver.put")
+def test_putting_an_id_again_keeps_its_pending_writes(thread: Thread) -> None:
+    """A second put of a checkpoint id leaves the writes that are stored for it.
+
+    The writes are results of tasks that ended: without them a resume runs those tasks, and their side effects, again.
+    """
+    stored = thread.put({"channel": "value"})
+    thread.write(stored, [("channel", "written"), ("channel", ["too"])])
+    thread.saver.put(*arguments_of(stored))
+    expect_same(
+        [("task", "channel", "written"), ("task", "channel", ["too"])],
+        writes_of(thread.read(stored)),
+        "the pending writes",
+    )
+
+
+@rule(MUST, source="Checkpoint.id (can be used for sorting checkpoints from first to last)")
+def test_putting_an_older_id_again_does_not_make_it_the_latest(thread: Thread) -> None:
+    """The latest checkpoint is the one with the greatest id, also after an older one was put again.
+
+    A saver that keeps a pointer to what was put last would send a thread back to an old state.
+    """
+    first, second = thread.chain(2)
+    thread.saver.put(*arguments_of(first))
+    expect_same(second.id, thread.latest().checkpoint["id"], "the latest checkpoint's id")
+
+
+@rule(
+    QUIRK,
+    source="InMemorySaver.put, SqliteSaver.put, PostgresSaver.put",
+    officials={
+        "InMemorySaver": "the parent of the last put",
+        "SqliteSaver": "the parent of the last put",
+        "PostgresSaver": "the parent of the first put",
+    },
+)
+def test_the_parent_of_an_id_that_is_put_again(thread: Thread, observe: Callable[[object], None]) -> None:
+    """Which parent a checkpoint has that is put again on another one."""
+    one, two = thread.put({"channel": 1}), thread.put({"channel": 2})
+    child = thread.put({"channel": 3}, parent=one)
+    thread.saver.put(two.config, *arguments_of(child)[1:])
+    words = {
+        address_of(one.config): "the parent of the first put",
+        address_of(two.config): "the parent of the last put",
+    }
+    observe(words.get(address_of(thread.read(child).parent_config), "another parent, or none"))
+
+
+@rule(
+    QUIRK,
+    source="InMemorySaver.put, SqliteSaver.put, PostgresSaver.put",
+    officials={
+        "InMemorySaver": "the value of the last put",
+        "SqliteSaver": "the value of the last put",
+        "PostgresSaver": "the value of the first put for containers, of the last one for plain values",
+    },
+)
+def test_another_value_under_a_version_that_is_stored(thread: Thread, observe: Callable[[object], None]) -> None:
+    """What is read when an id is put again with other values under the same versions.
+
+    A version stands for one value: LangGraph never does this on one branch of a thread.
+    """
+    first = thread.put({"text": "first", "list": ["first"]})
+    versions = first.checkpoint["channel_versions"]
+    last = thread.make({"text": "last", "list": ["last"]}, id=first.id, versions=versions, changed=list(versions))
+    thread.saver.put(*arguments_of(last))
+    values = values_of(thread.read(first))
+    words: Mapping[Any, str] = {
+        ("last", ("last",)): "the value of the last put",
+        ("first", ("first",)): "the value of the first put",
+        ("last", ("first",)): "the value of the first put for containers, of the last one for plain values",
+    }
+    observe(words.get((values.get("text"), tuple(values.get("list", ()))), f"{values}"))
+
+
+# -- order
+
+
+@rule(MUST, source="Checkpoint.id (can be used for sorting); pregel/_checkpoint.py checkpoint_superseded")
+@pytest.mark.parametrize(
+    "order",
+    [(0, 1, 2), (2, 1, 0), (2, 0, 1), (1, 2, 0), (0, 2, 1)],
+    ids=["in-order", "reversed", "greatest-first", "smallest-last", "greatest-second"],
+)
+def test_the_latest_checkpoint_is_the_one_with_the_greatest_id(thread: Thread, order: Sequence[int]) -> None:
+    """Without a checkpoint id `get_tuple` gives the one with the greatest id, in whatever order they were put.
+
+    Not the one put last, nor the one with the newest `ts` or the highest step: writers on other machines, retries and
+    restored backups put out of order, and a thread must not go on from an old state.
+    """
+    ids = [str(uuid6(clock_seq=number)) for number in range(3)]
+    for step, position in enumerate(order):
+        thread.put({"channel": position}, id=ids[position], metadata={"step": step})
+    expect_same(ids[2], thread.latest().checkpoint["id"], "the latest checkpoint's id")
+
+
+@rule(MUST, source="Checkpoint.id (monotonically increasing)")
+def test_puts_in_quick_succession_stay_in_order(thread: Thread) -> None:
+    """Of 20 checkpoints that are put in a tight loop the last one is the latest.
+
+    A short graph makes several steps within a millisecond. Where the order comes from timestamps of a second or a
+    millisecond, an older state wins.
+    """
+    stored = thread.chain(20)
+    expect_same(stored[-1].id, thread.latest().checkpoint["id"], "the latest checkpoint's id")
+
+
+# -- what a put leaves alone
+
+
+@rule(MUST, source="pregel/_loop.py uses config, metadata and versions after the put; pregel/main.py")
+def test_put_does_not_change_its_arguments(saver: SaverDrive, thread: Thread) -> None:
+    """`put` leaves the config, checkpoint, metadata and new_versions that it was given as they were.
+
+    The engine goes on with the very same objects while the put runs in the background.
+    """
+    first = thread.put({"text": "value", "list": [1]}, versions_seen={"node": {"text": "1"}})
+    made = thread.make({"text": "new", "list": [2], "none": None}, parent=first, metadata={"nested": {"list": [1]}})
+    arguments = arguments_of(made)
+    arguments[0].update({"tags": ["tag"], "metadata": {"user": "someone"}})
+    arguments[0]["configurable"].update({"checkpoint_map": {"": first.id}, "user": "someone"})
+    before = copy.deepcopy(arguments)
+    saver.put(*arguments)
+    expect_same(before, arguments, "config, checkpoint, metadata and new_versions after the put")
+
+
+@rule(MUST, source="pregel/_loop.py (a failed put ends the run; the next run reads the thread)")
+@pytest.mark.parametrize("place", ["a", "z", "metadata"], ids=["first-channel", "last-channel", "metadata"])
+def test_a_failed_put_leaves_nothing(saver: SaverDrive, thread: Thread, place: str) -> None:
+    """After a put that raised, here for a value that cannot be serialised, the thread reads as before.
+
+    Half a checkpoint is worse than none: it is the latest, and it cannot be loaded, or lacks a part of the state.
+    """
+    first = thread.put({"a": ["kept"], "m": ["kept"], "z": ["kept"]})
+    thread.write(first, [("a", "written")])
+    before = state_of(thread)
+    bad = thread.make({"a": ["new"], "m": ["new"], "z": ["new"]}, parent=first)
+    make_fail(lambda: saver.put(*spoiled(bad, place)))
+    expect_same(
+        {"by its id": None, "the thread": before},
+        {"by its id": saver.get_tuple(bad.config), "the thread": state_of(thread)},
+        "what can be read after the failed put",
+    )
+
+
+@rule(MUST, source="pregel/_loop.py (the node is run again, and its checkpoint put again)")
+@pytest.mark.parametrize("place", ["a", "z", "metadata"], ids=["first-channel", "last-channel", "metadata"])
+def test_a_failed_put_can_be_repeated(saver: SaverDrive, thread: Thread, place: str) -> None:
+    """A put that raised can be made again with values that can be stored, and all of them are read.
+
+    What the failed attempt left behind must not block the id or its versions.
+    """
+    first = thread.put({"a": ["kept"], "m": ["kept"], "z": ["kept"]})
+    good = thread.make({"a": ["new"], "m": ["new"], "z": ["new"]}, parent=first)
+    make_fail(lambda: saver.put(*spoiled(good, place)))
+    saver.put(*arguments_of(good))
+    expect_same(dict(good.values), values_of(thread.read(good)), "the channel values")
+
+
+def random_bytes(size: int) -> bytes:
+    """Bytes that no compression makes smaller."""
+    return random.Random(size).randbytes(size)
+
+
+def digests(values: Mapping[str, bytes]) -> dict[str, tuple[int, str]]:
+    """Sizes and digests: large values would drown a message."""
+    return {name: (len(value), hashlib.sha256(value).hexdigest()) for name, value in values.items()}
+
+
+@contextmanager
+def without_script(saver: SaverDrive) -> Iterator[None]:
+    """Forget the calls made so far when the body ends: a script with megabytes in it would help nobody."""
+    try:
+        yield
+    finally:
+        saver.calls.clear()
+
+
+@rule(MUST, source="BaseCheckpointSaver.put; databases have limits: 64 KiB, 400 KB, 1 MB, 16 MB")
+@pytest.mark.parametrize(
+    ("channels", "size"),
+    [(1, 70_000), (1, 500_000), (1, 3_000_000), (1, 17_000_000), (200, 10_000)],
+    ids=["70KB", "500KB", "3MB", "17MB", "200x10KB"],
+)
+def test_a_large_checkpoint_is_stored_whole_or_refused(
+    saver: SaverDrive, thread: Thread, channels: int, size: int
+) -> None:
+    """A checkpoint beyond what the backend can hold is refused with an error, and the thread reads as before.
+
+    Cut off, or stored in part, it is a thread that can never be loaded again. An error tells the user in time.
+    """
+    before = thread.put({"channel": b"small"})
+    value = random_bytes(size)
+    made = thread.make({f"channel{number}": value for number in range(channels)}, parent=before)
+    with without_script(saver):
+        expected = before if refused(lambda: thread.store(made)) else made
+        found = thread.latest()
+    expect_same(
+        (expected.id, digests(expected.values)),
+        (found.checkpoint["id"], digests(values_of(found))),
+        "the latest checkpoint's id, and the size and digest of its values",
+    )
+
+
+# -- configs that say too little
+
+
+@rule(SHOULD, source="InMemorySaver.put, SqliteSaver.put, PostgresSaver.put raise KeyError")
+@pytest.mark.parametrize("config", [{"configurable": {"checkpoint_ns": ""}}, {}], ids=["no-thread-id", "nothing"])
+def test_put_without_a_thread_id_raises(saver: SaverDrive, thread: Thread, config: Any) -> None:
+    """`put` with a config that has no `thread_id` raises.
+
+    Filed under a default name, the states of all callers that forgot it would be one thread, readable by each.
+    """
+    made = thread.make({"channel": "value"})
+    expect_raises(Exception, lambda: saver.put(config, *arguments_of(made)[1:]), "put without a thread id")
+
+
+@rule(SHOULD, source="InMemorySaver.put, SqliteSaver.put, PostgresSaver.put raise KeyError")
+def test_put_without_a_namespace_raises_or_means_the_root(saver: SaverDrive, thread: Thread) -> None:
+    """`put` with a config that has no `checkpoint_ns` raises, or stores in the root namespace.
+
+    The official savers raise. A namespace of another name, such as "None", is one that no read ever looks into.
+    """
+    made = thread.make({"channel": "value"})
+    raised = refused(lambda: saver.put(thread.config(ns=None), *arguments_of(made)[1:]))
+    found = saver.get_tuple(made.config)
+    expect_true(
+        raised or found is not None, "the root namespace after put without one", "an error, or the checkpoint", found
+    )
+
+
+@rule(SHOULD, source="BaseCheckpointSaver.put_writes; InMemorySaver, SqliteSaver and PostgresSaver raise KeyError")
+def test_put_writes_without_a_thread_id_raises(saver: SaverDrive) -> None:
+    """`put_writes` with a config that has no `thread_id` raises."""
+    config: Any = {"configurable": {"checkpoint_ns": "", "checkpoint_id": fresh_id()}}
+    expect_raises(
+        Exception, lambda: saver.put_writes(config, [("channel", "value")], "task"), "put_writes without a thread id"
+    )
