@@ -481,10 +481,10 @@ class LabelsReadAsNumbers(_Labels):
 
 
 @faulty("labels")
-class LabelsUnordered(_Labels):
+class LabelsUnordered(_Collated):
     """The order of labels is lost, so ("b", "a") is ("a", "b"). Sets of tags."""
 
-    def namespace(self, namespace: _Namespace) -> _Namespace:
+    def same(self, namespace: _Namespace) -> _Namespace:
         return tuple(sorted(namespace))
 
 
