@@ -25,6 +25,7 @@ CAPABILITIES = {
         "prune",
         "delete_for_runs",
         "delta_history",
+        "memory_layout",
         "reopen",
         "rows",
     ),

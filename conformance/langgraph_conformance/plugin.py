@@ -37,6 +37,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="limit of one check (default: %(default)g)",
     )
     group.addoption("--conformance-report", metavar="PATH.json", help="write the run's report there")
+    group.addoption(
+        "--golden-dir",
+        metavar="FOLDER",
+        help="compare golden runs with the sets in this folder instead of the packaged ones; with --snapshot-update, "
+        "write the set of the installed LangGraph there",
+    )
 
 
 def _seconds(text: str) -> float:
@@ -72,6 +78,7 @@ def pytest_configure(config: pytest.Config) -> None:
     _check_report_folder(config)
     from . import fixtures
     from .errors import TargetError
+    from .goldens import plugin as goldens
     from .guard import FIRST_STEPS, Journalist, journal_of
     from .session import ConformanceSession, Subject
 
@@ -91,6 +98,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Journalist(journal, session.died), "langgraph_conformance.journalist")
     config.pluginmanager.register(session, "langgraph_conformance.session")
     config.pluginmanager.register(fixtures, "langgraph_conformance.fixtures")
+    config.pluginmanager.register(goldens, "langgraph_conformance.goldens")
 
 
 def _given(config: pytest.Config) -> dict[str, str]:

@@ -12,6 +12,7 @@ from .capabilities import ABILITIES, CAPABILITIES, MODES, Findings, ModeFindings
 from .configurations import INDEXED, PLAIN, TTL
 from .drive import Drive, Hangs, SaverDrive, StoreDrive
 from .errors import TargetError, TimedOut
+from .goldens.views import keeps_memory_layout
 from .target import Opened, Target
 from .threads import Thread
 from .watchdog import limit
@@ -110,6 +111,7 @@ class SaverProbe(Probe):
 
     def _try(self, opened: Opened, mode: str, findings: Findings) -> bool:
         drive = SaverDrive(opened, mode, self._hangs)
+        self._memory_layout = keeps_memory_layout(drive.raw)
         lacking = {name for name in SAVER_CORE if not _implements(drive.raw, drive.name_of(name))}
         if {"put", "get_tuple"} & lacking:
             return True
@@ -156,6 +158,8 @@ class SaverProbe(Probe):
                 findings.absent.update({f"{capability}[{mode}]": "not implemented" for mode in lacking})
         if not hasattr(BaseCheckpointSaver, "get_delta_channel_history"):
             findings.absent["delta_history"] = "this version of langgraph-checkpoint has no delta channels"
+        if not self._memory_layout:
+            findings.absent["memory_layout"] = "storage, writes and blobs are not dictionaries as InMemorySaver's are"
 
 
 def _implements(saver: object, method: str) -> bool:
