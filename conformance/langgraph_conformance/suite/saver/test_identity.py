@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from langgraph.checkpoint.base import CheckpointTuple
@@ -24,6 +25,9 @@ OPAQUE = "BaseCheckpointSaver: thread_id is a primary key"
 def texts(line: str) -> list[str]:
     """The texts between the spaces of a line."""
     return line.split()
+
+
+UUID = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
 
 
 # Each list holds texts that one kind of mistake takes for one another.
@@ -46,9 +50,10 @@ NAMES: Mapping[str, Sequence[str]] = {
     "reserved": texts("__proto__ constructor _id $set $where __class__ toString $ __v length id key"),
     "marks": ["latest", "default", "root", "__root__", "all", "*", "meta", "index", "blobs", "writes", "checkpoint"],
     "prefixes": ["a", "ab", "a:", "a:1", "a:10", "a|b", "a1", "a10", "a01", "1a", "ba", "aa"],
+    "uuids": [UUID, UUID.upper(), UUID.replace("-", ""), f"{{{UUID}}}", f"urn:uuid:{UUID}", f"{UUID[:-1]}9", UUID[:-1]],
     "long": [f"{'x' * length}{end}" for length in (31, 36, 63, 88) for end in ("", "1", "2")],
 }
-BACKSLASHES = [*texts(r"a\b a\\b ab a\ a\\ a \a a\n \101 A a\u0041 aA a\:b"), "a\n"]
+BACKSLASHES = [*texts(r"a\b a\\b ab a\ a\\ a \a a\nb \132 Z a\u005a aZ a\:b a\'b"), "a\nb"]
 HARSH: Mapping[str, Sequence[str]] = {
     "nul": ["a", "a\0", "a\0b", "ab", "\0a", "a\0c", "a\ufffd"],
     "control": ["a", "a\x01", "a\x1f", "\x7fa", "a\x1b[0m", "a\x08", "a\u2028", "a\u0085", "a\ufffe", "a\uffff"],
@@ -139,6 +144,39 @@ def test_thread_ids_are_exact(saver: SaverDrive, new_thread: NewThread, kind: st
     in_front = kind.endswith("in front")
     names = [f"{name}{unique}" if in_front else f"{unique}{name}" for name in NAMES[kind.removesuffix(" in front")]]
     stored = {name: one(new_thread(id=name), number, version, id=id) for number, name in enumerate(names)}
+    expect_apart(saver, stored, "threads with these ids")
+
+
+@rule(MUST, source=f"{OPAQUE}; applications choose it")
+@pytest.mark.parametrize("kind", ["number", "uuid"])
+def test_thread_ids_that_look_like_something_else_are_texts(
+    saver: SaverDrive, new_thread: NewThread, kind: str
+) -> None:
+    """A thread id that looks like a number or a UUID is a text: "7" is not "07", a UUID not the same in capitals.
+
+    Phone numbers and customer numbers are thread ids. A column of another type, or a driver that converts what looks
+    so, makes two of them one.
+    """
+    number, uuid = str(random.randrange(10**11, 10**12)), str(uuid4())
+    names = {
+        "number": [
+            *(
+                number,
+                f"0{number}",
+                f"00{number}",
+                f"+{number}",
+                f"-{number}",
+                f"{number}.0",
+                f"{number}.",
+                f"{number}e0",
+            ),
+            *(f" {number}", f"{number} ", f"{number}0", f"{number[:6]}_{number[6:]}", hex(int(number)), f"{number}n"),
+        ],
+        "uuid": [uuid, uuid.upper(), uuid.replace("-", ""), f"{{{uuid}}}", f"urn:uuid:{uuid}", f" {uuid}", f"{uuid}0"],
+    }[kind]
+    version = saver.get_next_version(None)
+    id = Thread(saver, number).make().id
+    stored = {name: one(new_thread(id=name), index, version, id=id) for index, name in enumerate(names)}
     expect_apart(saver, stored, "threads with these ids")
 
 
@@ -289,7 +327,7 @@ def test_each_namespace_is_listed_under_its_name(saver: SaverDrive, thread: Thre
     What is listed is addressed by the config in it: under another name, a subgraph's state is not found again.
     """
     names = sorted(
-        {"", "child", "child:1|inner:2", "A", "a", " a", "a%", "a_", "\u00e9", "e\u0301", "🧵", "a/b", "a'", "1", "01"}
+        ["", "Child:1|Inner:2", " b", "c ", "d%", "e_", "\u00e9", "o\u0308", "🧵", "g/h", "i'", "01", "1.0", "x" * 99]
     )
     for number, ns in enumerate(names):
         thread.put({"number": number}, ns=ns)
