@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import inspect
+import pickle
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -31,18 +32,26 @@ class Call:
 
     Attributes:
         method: name on the backend, such as ``aput``.
-        arguments, keywords: as they were when the call began.
         outcome: ``returned``, ``raised``, ``hung`` or, while it runs, ``running``.
         result: what was returned or raised.
         together: number of the group of calls that ran at the same time; 0 for a call on its own.
     """
 
     method: str
-    arguments: tuple[Any, ...]
-    keywords: Mapping[str, Any]
+    _given: Callable[[], tuple[tuple[Any, ...], Mapping[str, Any]]] = field(repr=False)
     outcome: str = "running"
     result: Any = None
     together: int = 0
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """As they were when the call began."""
+        return self._given()[0]
+
+    @property
+    def keywords(self) -> Mapping[str, Any]:
+        """As they were when the call began."""
+        return self._given()[1]
 
 
 @dataclass(frozen=True)
@@ -59,7 +68,17 @@ class _Laters:
         return lambda *arguments, **keywords: Later(method, arguments, keywords)
 
 
-def _as_it_was(value: Any) -> Any:
+def _as_it_was(value: Any) -> Callable[[], Any]:
+    """Gives ``value`` as it is now, later; a check may change it meanwhile."""
+    try:
+        pickled = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    except Exception:  # functions, local classes
+        copied = _copied(value)
+        return lambda: copied
+    return lambda: pickle.loads(pickled)
+
+
+def _copied(value: Any) -> Any:
     try:
         return copy.deepcopy(value)
     except Exception:  # locks, modules, generators: shown as they are
@@ -121,7 +140,7 @@ class Drive:
         self.hangs.refuse(method)
         if method in self.missing:
             raise Blocked(f"{method} is not implemented")
-        call = Call(method, _as_it_was(arguments), _as_it_was(keywords), together=group)
+        call = Call(method, _as_it_was((arguments, keywords)), together=group)
         self.calls.append(call)
         try:
             yield call
@@ -404,12 +423,35 @@ class GraphDrive:
 
     def __init__(self, drive: Drive, graph: Any) -> None:
         self._drive, self.graph = drive, graph
+        # what the graph calls is not noted, and a script of the check's own calls alone would show nothing
+        drive.calls = []
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        try:
+            yield
+        except TimedOut:
+            self._drive.broken = True
+            raise
 
     def _call(self, method: str, *arguments: Any, **keywords: Any) -> Any:
         name = self._drive.name_of(method)
-        if self._drive.mode == "async":
-            return self._drive.run(lambda: getattr(self.graph, name)(*arguments, **keywords))
-        return getattr(self.graph, name)(*arguments, **keywords)
+        with self._watched():
+            if self._drive.mode == "async":
+                return self._drive.run(lambda: getattr(self.graph, name)(*arguments, **keywords))
+            return getattr(self.graph, name)(*arguments, **keywords)
+
+    def _collect(self, method: str, *arguments: Any, **keywords: Any) -> list[Any]:
+        with self._watched():
+            if self._drive.mode == "async":
+
+                async def collect() -> list[Any]:
+                    items = getattr(self.graph, self._drive.name_of(method))(*arguments, **keywords)
+                    return [item async for item in items]
+
+                collected: list[Any] = self._drive.run(collect)
+                return collected
+            return list(getattr(self.graph, method)(*arguments, **keywords))
 
     def invoke(self, input: Any, config: RunnableConfig, **keywords: Any) -> Any:
         return self._call("invoke", input, config, **keywords)
@@ -418,14 +460,7 @@ class GraphDrive:
         return self._call("get_state", config, **keywords)
 
     def get_state_history(self, config: RunnableConfig, **keywords: Any) -> list[Any]:
-        if self._drive.mode == "async":
-
-            async def collect() -> list[Any]:
-                return [state async for state in self.graph.aget_state_history(config, **keywords)]
-
-            snapshots: list[Any] = self._drive.run(collect)
-            return snapshots
-        return list(self.graph.get_state_history(config, **keywords))
+        return self._collect("get_state_history", config, **keywords)
 
     def update_state(self, config: RunnableConfig, values: Any, **keywords: Any) -> RunnableConfig:
         updated: RunnableConfig = self._call("update_state", config, values, **keywords)
@@ -436,11 +471,9 @@ class GraphDrive:
         return updated
 
     def stream(self, input: Any, config: RunnableConfig, **keywords: Any) -> list[Any]:
-        if self._drive.mode == "async":
+        return self._collect("stream", input, config, **keywords)
 
-            async def collect() -> list[Any]:
-                return [chunk async for chunk in self.graph.astream(input, config, **keywords)]
-
-            chunks: list[Any] = self._drive.run(collect)
-            return chunks
-        return list(self.graph.stream(input, config, **keywords))
+    def batch(self, inputs: list[Any], configs: list[RunnableConfig]) -> list[Any]:
+        """Runs at the same time, in threads or tasks; gives each one's result, in order."""
+        results: list[Any] = self._call("batch", inputs, configs)
+        return results
