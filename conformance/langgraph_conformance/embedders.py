@@ -13,6 +13,8 @@ DIMENSIONS = 16
 """How many numbers a vector has."""
 _VECTOR = re.compile(r"vector:(?P<numbers>[-+.\deE,]+)")
 _WORD = re.compile(r"[a-z]+")
+_EMPTY = {"a", "an", "the", "i", "my", "is", "are", "what"}
+"""Words that say nothing of what a text is about."""
 _RELATED = {"foods": "food", "eating": "food", "love": "like", "preferences": "like", "favorite": "like"}
 
 
@@ -37,6 +39,8 @@ def _embed(text: str) -> list[float]:
         return numbers + [0.0] * (DIMENSIONS - len(numbers))
     vector = [0.0] * DIMENSIONS
     for word in _WORD.findall(text.lower()):
+        if word in _EMPTY:
+            continue
         for position, share in _direction(_RELATED.get(word, word)):
             vector[position] += share
     return vector if any(vector) else [1.0] + [0.0] * (DIMENSIONS - 1)
