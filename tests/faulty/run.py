@@ -1,16 +1,20 @@
 """Runs the suite on faulty backends, in one process, and tells which rules each breaks.
 
-``python -m faulty.run savers out.json [NAME ...]`` with the folder of the tests on the path.
+``python -m faulty.run savers [NAME ...]`` with the folder of the tests on the path writes what is found into
+``expected_savers.json``: for each faulty backend the rules that it breaks, the one that is most about its fault first.
+``--part 1/2`` takes every second one, so that two processes can share the work.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import importlib
 import io
 import json
-import sys
 import tempfile
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +23,7 @@ import pytest
 SECONDS = 2.0
 """Limit of one check: the reference needs far less, and a faulty backend may hang."""
 COUNTED = ("failed", "advice")
+FOLDER = Path(__file__).parent
 
 
 class _Plugin:
@@ -40,7 +45,7 @@ def judge(kind: str, name: str, *arguments: str) -> dict[str, Any]:
             f"--conformance-timeout={SECONDS}",
             f"--conformance-report={report}",
             f"--rootdir={folder}",
-            *("-c", "/dev/null", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:xdist"),
+            *("-c", "/dev/null", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:xdist", "-p", "no:logging"),
             *("-p", "no:langsmith_plugin", "-p", "no:terminal"),
             *arguments,
         ]
@@ -57,14 +62,66 @@ def broken(report: dict[str, Any]) -> list[str]:
     return sorted(each["id"] for each in report["rules"] if each["outcome"] in COUNTED)
 
 
-def main(kinds: str, out: str, *names: str) -> None:
-    """Judge the named faulty backends, or all, and write name and broken rules to ``out``."""
+def expected(kinds: str) -> dict[str, list[str]]:
+    """Faulty backend and the rules that it breaks, as recorded."""
+    file = FOLDER / f"expected_{kinds}.json"
+    found: dict[str, list[str]] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    return found
+
+
+def record(kinds: str, found: dict[str, list[str]]) -> None:
+    """Write what was found, the rule that fewest other faults break first."""
+    every = {**expected(kinds), **found}
     registry = importlib.import_module(f"faulty.{kinds}").FAULTY
+    often = Counter(rule for rules in every.values() for rule in rules)
+    sorted_rules = {
+        name: sorted(every[name], key=lambda rule: (often[rule], rule)) for name in registry if name in every
+    }
+    text = json.dumps(sorted_rules, indent=1) + "\n"
+    (FOLDER / f"expected_{kinds}.json").write_text(text, encoding="utf-8")
+
+
+def cover(found: dict[str, list[str]], always: Iterable[str]) -> list[str]:
+    """Few faulty backends that break every rule that any of them breaks: the ones to run on each commit.
+
+    Args:
+        found: faulty backend and the rules that it breaks.
+        always: faulty backends that are among them in any case.
+    """
+    chosen = [name for name in always if name in found]
+    open_rules = {rule for rules in found.values() for rule in rules} - {
+        rule for name in chosen for rule in found[name]
+    }
+    while open_rules:
+        best = max(found, key=lambda name: (len(open_rules.intersection(found[name])), -len(found[name])))
+        chosen.append(best)
+        open_rules.difference_update(found[best])
+    return chosen
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kinds", choices=("savers", "stores"))
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--part", default="1/1")
+    parser.add_argument("--out", type=Path, help="write there instead, to be merged with --merge")
+    parser.add_argument("--merge", type=Path, nargs="*", help="record what these files hold, and judge nothing")
+    options = parser.parse_args()
     found: dict[str, list[str]] = {}
-    for name in names or registry:
-        found[name] = broken(judge(kinds[:-1], name))
-        Path(out).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    if options.merge:
+        for path in options.merge:
+            found |= json.loads(path.read_text(encoding="utf-8"))
+        record(options.kinds, found)
+        return
+    number, parts = map(int, options.part.split("/"))
+    names = options.names or list(importlib.import_module(f"faulty.{options.kinds}").FAULTY)
+    for name in names[number - 1 :: parts]:
+        found[name] = broken(judge(options.kinds[:-1], name))
+        if options.out:
+            options.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    if not options.out:
+        record(options.kinds, found)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

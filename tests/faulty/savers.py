@@ -537,7 +537,7 @@ class SyncOnly(AsyncOnly):
 # --- judged FULL by the official suite ---
 
 
-@faulty(OFFICIAL, "SER-21")
+@faulty(OFFICIAL, "redis-developer/langgraph-redis#57")
 class BytesComeBackAsText(Converting):
     """bytes come back as str.
 
@@ -548,7 +548,7 @@ class BytesComeBackAsText(Converting):
         return value.decode("latin-1") if isinstance(value, bytes) else value
 
 
-@faulty(OFFICIAL, "DEL-01")
+@faulty(OFFICIAL, "langchain-ai/langgraphjs#2207")
 class DeleteThreadLeavesWrites(Hooked):
     """delete_thread leaves the pending writes behind, so a thread made anew with the same ids has them.
 
@@ -561,7 +561,7 @@ class DeleteThreadLeavesWrites(Hooked):
         self.writes.update(writes)
 
 
-@faulty(OFFICIAL, "PUT-15")
+@faulty(OFFICIAL, "langchain-ai/langgraph#8701")
 class ParentsDroppedFromMetadata(Hooked):
     """Metadata loses its `parents`.
 
@@ -572,7 +572,7 @@ class ParentsDroppedFromMetadata(Hooked):
         return with_metadata(found, {key: value for key, value in found.metadata.items() if key != "parents"})
 
 
-@faulty(OFFICIAL, "LST-08")
+@faulty(OFFICIAL, "BetterDB-inc/monitor#117")
 class LimitBeforeFilter(Hooked):
     """`limit` is applied before `filter`, so a limited list misses matches.
 
@@ -589,7 +589,7 @@ class _ListsNoValues(Hooked):
         return (with_values(each, {}) for each in found)
 
 
-@faulty(OFFICIAL, "GET-10")
+@faulty(OFFICIAL, "redis-developer/langgraph-redis#87")
 class AlistWithoutChannelValues(AsyncOnly):
     """The tuples of `alist` have no channel values.
 
@@ -604,7 +604,7 @@ class _ListsNoParent(Hooked):
         return (each._replace(parent_config=None) for each in found)
 
 
-@faulty(OFFICIAL, "LST-24")
+@faulty(OFFICIAL, "redis-developer/langgraph-redis#186")
 class AlistWithoutParentConfig(AsyncOnly):
     """The tuples of `alist` have no parent.
 
@@ -614,7 +614,7 @@ class AlistWithoutParentConfig(AsyncOnly):
     twin = _ListsNoParent
 
 
-@faulty(OFFICIAL, "PUT-24")
+@faulty(OFFICIAL, "langchain-ai/langgraph#8748")
 class PutAliasesCallersValues(Hooked):
     """`put` keeps the caller's live objects, so changing them afterwards changes the stored checkpoint.
 
@@ -634,7 +634,7 @@ class PutAliasesCallersValues(Hooked):
         return with_values(found, {**found.checkpoint["channel_values"], **now})
 
 
-@faulty(OFFICIAL, "DEL-04")
+@faulty(OFFICIAL, "redis-developer/langgraph-redis#104")
 class DeleteThreadByPrefix(Hooked):
     """Deleting thread `t1` deletes `t10` too.
 
@@ -647,7 +647,7 @@ class DeleteThreadByPrefix(Hooked):
                 super().delete_thread(each)
 
 
-@faulty(OFFICIAL, "GET-14")
+@faulty(OFFICIAL, "langchain-ai/langgraph#8382")
 class PendingWritesReversed(Hooked):
     """Pending writes come in the reverse order.
 
@@ -658,7 +658,7 @@ class PendingWritesReversed(Hooked):
         return super()._writes_of(thread_id, ns, checkpoint_id)[::-1]
 
 
-@faulty(OFFICIAL, "GET-07")
+@faulty(OFFICIAL, "langchain-ai/langgraph#8722")
 class SyncGetTupleRaises(SyncOnly):
     """The sync `get_tuple` raises, while `aget_tuple` works.
 
@@ -669,7 +669,7 @@ class SyncGetTupleRaises(SyncOnly):
         raise RuntimeError("no running event loop")
 
 
-@faulty(OFFICIAL, "PUT-23")
+@faulty(OFFICIAL, "redis-developer/langgraph-redis@b045e2b")
 class VersionsCutToTheirIntegerPart(Hooked):
     """Channel versions come back without the part after the dot.
 
@@ -684,7 +684,7 @@ class VersionsCutToTheirIntegerPart(Hooked):
         return found._replace(checkpoint=edited(found.checkpoint, channel_versions=versions))
 
 
-@faulty(OFFICIAL, "WRT-03")
+@faulty(OFFICIAL, "langchain-ai/langgraph#2399")
 class RepeatedWritesReplaceTheFirst(Hooked):
     """A task's repeated writes replace its first ones, also those to ordinary channels.
 
@@ -706,7 +706,7 @@ class RepeatedWritesReplaceTheFirst(Hooked):
 # --- put: channel values ---
 
 
-@faulty("put", "PUT-01")
+@faulty("put", "langchain-ai/langgraphjs#2334")
 class CarriedChannelsAreMissing(Hooked):
     """A channel that was not updated in a step is missing from the step's checkpoint.
 
@@ -719,7 +719,7 @@ class CarriedChannelsAreMissing(Hooked):
         return row._replace(blobs={ch: blob for ch, blob in row.blobs.items() if old.get(ch) != now[ch]})
 
 
-@faulty("put", "PUT-02")
+@faulty("put", "langchain-ai/langgraphjs#577")
 class NoNewVersionsMeansNoValues(Hooked):
     """A checkpoint without new versions reads with no channel values at all.
 
@@ -732,7 +732,7 @@ class NoNewVersionsMeansNoValues(Hooked):
         return row._replace(blobs={}) if same else row
 
 
-@faulty("put", "PUT-03")
+@faulty("put", "tjni/langgraph-checkpoint-mysql@1e8775e")
 class NoneValuesDisappear(Hooked):
     """A channel whose value is None is missing on read.
 
@@ -744,7 +744,7 @@ class NoneValuesDisappear(Hooked):
         return with_values(found, {ch: value for ch, value in values.items() if value is not None})
 
 
-@faulty("put", "PUT-03")
+@faulty("put", "tjni/langgraph-checkpoint-mysql@1e8775e")
 class FalsyValuesBecomeNone(Hooked):
     """Empty or false channel values (False, 0, '', [], {}) come back as None.
 
@@ -757,7 +757,7 @@ class FalsyValuesBecomeNone(Hooked):
         return with_values(found, {ch: None if value in falsy else value for ch, value in values.items()})
 
 
-@faulty("put", "PUT-04")
+@faulty("put", "langchain-ai/langgraph@d33807b5e")
 class EmptiedChannelKeepsItsOldValue(Hooked):
     """A channel that got a new version and no value still has its old value.
 
@@ -772,7 +772,7 @@ class EmptiedChannelKeepsItsOldValue(Hooked):
         return call._replace(checkpoint=edited(call.checkpoint, channel_values=values))
 
 
-@faulty("put", "PUT-04")
+@faulty("put", "langchain-ai/langgraph@d33807b5e")
 class EmptiedChannelReadsNone(Hooked):
     """A channel that got a new version and no value reads as None instead of being absent.
 
@@ -789,7 +789,7 @@ class EmptiedChannelReadsNone(Hooked):
         return with_values(found, {**empty, **found.checkpoint["channel_values"]})
 
 
-@faulty("put", "PUT-05")
+@faulty("put", "tjni/langgraph-checkpoint-mysql@0f401a1")
 class NamespaceAndChannelJoinedByColon(JoinedValueKey):
     """Channel `b:c` of namespace `a` and channel `c` of namespace `a:b` are stored in one place.
 
@@ -800,7 +800,7 @@ class NamespaceAndChannelJoinedByColon(JoinedValueKey):
         return thread_id, f"{ns}:{channel}:{version}"
 
 
-@faulty("put", "PUT-05")
+@faulty("put", "tjni/langgraph-checkpoint-mysql@0f401a1")
 class ChannelNamesIgnoreCase(JoinedValueKey):
     """Channels `Total` and `total` share their values where their versions are equal.
 
@@ -811,7 +811,7 @@ class ChannelNamesIgnoreCase(JoinedValueKey):
         return thread_id, ns, channel.casefold(), version
 
 
-@faulty("put", "PUT-08")
+@faulty("put", "tjni/langgraph-checkpoint-mysql#39")
 class LongChannelNamesAreCut(JoinedValueKey):
     """Channels whose names agree in the first 150 characters share their values where their versions are equal.
 
@@ -855,7 +855,7 @@ class ValuesKeyedWithoutThread(JoinedValueKey):
         return ns, channel, version
 
 
-@faulty("put", "PUT-16")
+@faulty("put", "langchain-ai/langgraphjs#1812")
 class ForksShareValues(Hooked):
     """Versions are plain counters and values are kept by channel and version, so forks of a checkpoint share values.
 
@@ -869,7 +869,7 @@ class ForksShareValues(Hooked):
         return version
 
 
-@faulty("put", "PUT-07")
+@faulty("put", "aaronsu11/langgraph-checkpoint-dynamodb#3")
 class LongValuesAreCut(Converting):
     """Text and bytes of more than 64 KiB are cut.
 
@@ -880,7 +880,7 @@ class LongValuesAreCut(Converting):
         return value[:65536] if isinstance(value, (str, bytes)) else value
 
 
-@faulty("put", "PUT-07")
+@faulty("put", "aaronsu11/langgraph-checkpoint-dynamodb#3")
 class TooLargeCheckpointIsStoredAndRefused(Hooked):
     """A checkpoint of more than 400 KB raises, but is stored nevertheless.
 
@@ -895,7 +895,7 @@ class TooLargeCheckpointIsStoredAndRefused(Hooked):
         return returned
 
 
-@faulty("put", "PUT-13")
+@faulty("put", "langchain-ai/langgraph#6456")
 class SendsInChannelsBecomeDicts(Converting):
     """A Send in a channel value comes back as a dict.
 
@@ -908,7 +908,7 @@ class SendsInChannelsBecomeDicts(Converting):
         return {"node": value.node, "arg": value.arg} if isinstance(value, Send) else value
 
 
-@faulty("put", "PUT-31")
+@faulty("put", "redis-developer/langgraph-redis@c4bc341")
 class EnvelopeLikeDictsAreDecoded(Converting):
     """A user's dict that looks like the serialiser's own envelope is taken for an encoded object.
 
@@ -921,7 +921,7 @@ class EnvelopeLikeDictsAreDecoded(Converting):
         return value
 
 
-@faulty("put", "GET-12")
+@faulty("put", "langchain-ai/langchain-aws#837")
 class ReaderRepairsMessages(Hooked):
     """The reader adds an answer to each tool call that has none, so what is read is not what was written.
 
@@ -939,7 +939,7 @@ class ReaderRepairsMessages(Hooked):
         return with_values(found, {ch: repaired(value) for ch, value in values.items()})
 
 
-@faulty("put", "PUT-11")
+@faulty("put", "langchain-ai/langgraph#1878")
 class NulInValuesRaises(Hooked):
     """A NUL character in a channel value aborts the put.
 
@@ -968,7 +968,7 @@ class InternalChannelsAreNotStored(Hooked):
         return with_values(found, {ch: value for ch, value in values.items() if not ch.startswith("__")})
 
 
-@faulty("put", "SEC-09")
+@faulty("put", "langchain-ai/langgraphjs#2352")
 class DotsInChannelNamesAreReplaced(Hooked):
     """A channel `a.b` comes back as `a_b`.
 
@@ -979,7 +979,7 @@ class DotsInChannelNamesAreReplaced(Hooked):
         return with_values(found, {ch.replace(".", "_"): v for ch, v in found.checkpoint["channel_values"].items()})
 
 
-@faulty("put", "SEC-09")
+@faulty("put", "langchain-ai/langgraphjs#2352")
 class DollarChannelsDisappear(Hooked):
     """Channels whose names begin with a dollar sign are lost.
 
@@ -991,7 +991,7 @@ class DollarChannelsDisappear(Hooked):
         return with_values(found, {ch: value for ch, value in values.items() if not ch.startswith("$")})
 
 
-@faulty("put", "PUT-24")
+@faulty("put", "langchain-ai/langgraph#8748")
 class ReadersShareValues(Hooked):
     """All readers of a value get the same object, so what one changes in it the next one reads.
 
@@ -1011,7 +1011,7 @@ class ReadersShareValues(Hooked):
 # --- put: the checkpoint ---
 
 
-@faulty("put", "PUT-18")
+@faulty("put", "langchain-ai/langgraphjs#1996")
 class PutAgainDropsWrites(Hooked):
     """Putting a checkpoint again drops its pending writes.
 
@@ -1054,7 +1054,7 @@ class PutAgainKeepsTheOldMetadata(Hooked):
         return returned
 
 
-@faulty("put", "PUT-21")
+@faulty("put", "BetterDB-inc/monitor#117")
 class ParentIsTheLatest(Hooked):
     """The parent is the thread's latest checkpoint, not the one that the config names, so forks lose their branch.
 
@@ -1068,7 +1068,7 @@ class ParentIsTheLatest(Hooked):
         return call
 
 
-@faulty("put", "PUT-21")
+@faulty("put", "BetterDB-inc/monitor#117")
 class FirstCheckpointIsItsOwnParent(Hooked):
     """A checkpoint without a parent names itself as its parent.
 
@@ -1081,7 +1081,7 @@ class FirstCheckpointIsItsOwnParent(Hooked):
         return call._replace(config=changed(call.config, checkpoint_id=call.checkpoint["id"]))
 
 
-@faulty("put", "PUT-21")
+@faulty("put", "BetterDB-inc/monitor#117")
 class MissingParentIsForgotten(Hooked):
     """A checkpoint whose parent is not stored (yet) has no parent.
 
@@ -1097,7 +1097,7 @@ class MissingParentIsForgotten(Hooked):
         )
 
 
-@faulty("put", "LST-24")
+@faulty("put", "redis-developer/langgraph-redis#186")
 class ParentConfigNamesTheRoot(Hooked):
     """In a subgraph's namespace, parent_config names the root namespace.
 
@@ -1109,7 +1109,7 @@ class ParentConfigNamesTheRoot(Hooked):
         return found._replace(parent_config=changed(parent, checkpoint_ns="") if parent else None)
 
 
-@faulty("put", "PUT-30")
+@faulty("put", "BetterDB-inc/monitor#117")
 class PutReturnsTheCallersConfig(Hooked):
     """`put` returns the config that it was given, with the id of the parent.
 
@@ -1121,7 +1121,7 @@ class PutReturnsTheCallersConfig(Hooked):
         return call.config
 
 
-@faulty("put", "PUT-30")
+@faulty("put", "BetterDB-inc/monitor#117")
 class PutReturnsMoreThanTheAddress(Hooked):
     """The config that `put` returns holds whatever else the caller's config held.
 
@@ -1133,7 +1133,7 @@ class PutReturnsMoreThanTheAddress(Hooked):
         return changed(call.config, **returned["configurable"])
 
 
-@faulty("put", "PUT-30")
+@faulty("put", "BetterDB-inc/monitor#117")
 class PutReturnsTheRootNamespace(Hooked):
     """The config that `put` returns has an empty namespace, whatever the checkpoint's is.
 
@@ -1144,7 +1144,7 @@ class PutReturnsTheRootNamespace(Hooked):
         return changed(super().storing(call), checkpoint_ns="")
 
 
-@faulty("put", "PUT-25")
+@faulty("put", "moorcheh-ai/memanto#427")
 class MissingThreadIdIsNone(Hooked):
     """Configs without a thread id are all stored under one key, the text None.
 
@@ -1155,7 +1155,7 @@ class MissingThreadIdIsNone(Hooked):
         return call._replace(config=changed(call.config, thread_id=str(call.config["configurable"].get("thread_id"))))
 
 
-@faulty("put", "PUT-26")
+@faulty("put", "redis-developer/langgraph-redis@57d031d")
 class FailedPutLeavesACheckpoint(Hooked):
     """A put that fails at a value which cannot be serialised leaves the checkpoint without that value.
 
@@ -1179,7 +1179,7 @@ class FailedPutLeavesACheckpoint(Hooked):
         return True
 
 
-@faulty("put", "WRT-15")
+@faulty("put", "redis-developer/langgraph-redis#174")
 class PutSwallowsErrors(Hooked):
     """`put` returns as if it had stored a checkpoint that cannot be serialised.
 
@@ -1193,7 +1193,7 @@ class PutSwallowsErrors(Hooked):
             return _config(*row_of(call.config, call.checkpoint["id"]))
 
 
-@faulty("put", "CON-16")
+@faulty("put", "langchain-ai/langgraph#5675")
 class ErrorsPoisonTheSaver(Hooked):
     """After a call that failed, every later call fails.
 
@@ -1238,7 +1238,7 @@ class VersionsSeenIsCarriedFromTheParent(Hooked):
         return call._replace(checkpoint=edited(call.checkpoint, versions_seen=merged))
 
 
-@faulty("put", "PUT-23")
+@faulty("put", "redis-developer/langgraph-redis@b045e2b")
 class IntegerVersionsBecomeText(Hooked):
     """Integer channel versions come back as text.
 
@@ -1253,7 +1253,7 @@ class IntegerVersionsBecomeText(Hooked):
         return found._replace(checkpoint=edited(found.checkpoint, channel_versions=versions))
 
 
-@faulty("put", "PUT-23")
+@faulty("put", "redis-developer/langgraph-redis@b045e2b")
 class IntegerVersionsSeenBecomeText(Hooked):
     """Integer versions come back as text in `versions_seen` only.
 
@@ -1268,7 +1268,7 @@ class IntegerVersionsSeenBecomeText(Hooked):
         return found._replace(checkpoint=edited(found.checkpoint, versions_seen=seen))
 
 
-@faulty("put", "PUT-23")
+@faulty("put", "redis-developer/langgraph-redis@b045e2b")
 class FloatVersionsAreRounded(Hooked):
     """Float channel versions come back as integers.
 
@@ -1307,7 +1307,7 @@ class UnknownCheckpointFieldsAreDropped(Hooked):
         return found._replace(checkpoint=checkpoint)
 
 
-@faulty("put", "DUR-06")
+@faulty("put", "langchain-ai/langchain-mongodb#315")
 class TimestampIsTheBackends(Hooked):
     """The checkpoint's `ts` is the time of storing instead of the one it was put with.
 
@@ -1318,7 +1318,7 @@ class TimestampIsTheBackends(Hooked):
         return call._replace(checkpoint=edited(call.checkpoint, ts=datetime.now(timezone.utc).isoformat()))
 
 
-@faulty("put", "DUR-06")
+@faulty("put", "langchain-ai/langchain-mongodb#315")
 class TimestampLosesItsZone(Hooked):
     """The checkpoint's `ts` comes back without its time zone.
 
@@ -1403,7 +1403,7 @@ class OldestCheckpointsAreDropped(Hooked):
 # --- metadata ---
 
 
-@faulty("metadata", "PUT-14")
+@faulty("metadata", "langchain-ai/langgraph#3404")
 class ConfigKeysAreNotInMetadata(Hooked):
     """The caller's own configurable keys and config metadata are not merged into the stored metadata.
 
@@ -1415,7 +1415,7 @@ class ConfigKeysAreNotInMetadata(Hooked):
         return call._replace(config={"configurable": {key: value for key, value in kept.items() if value is not None}})
 
 
-@faulty("metadata", "PUT-14")
+@faulty("metadata", "langchain-ai/langgraph#3404")
 class InternalKeysLeakIntoMetadata(Hooked):
     """The library's own configurable keys (thread id, `__pregel_…`) are stored in metadata.
 
@@ -1428,7 +1428,7 @@ class InternalKeysLeakIntoMetadata(Hooked):
         return call._replace(metadata=cast(CheckpointMetadata, {**leak, **call.metadata}))
 
 
-@faulty("metadata", "PUT-14")
+@faulty("metadata", "langchain-ai/langgraph#3404")
 class ConfigOverridesMetadata(Hooked):
     """A key of the caller's config replaces the metadata's key of the same name.
 
@@ -1441,7 +1441,7 @@ class ConfigOverridesMetadata(Hooked):
         return call._replace(metadata=cast(CheckpointMetadata, {**call.metadata, **override}))
 
 
-@faulty("metadata", "PUT-15")
+@faulty("metadata", "langchain-ai/langgraph#8701")
 class NestedMetadataBecomesText(Hooked):
     """Dicts inside metadata come back as JSON text.
 
@@ -1456,7 +1456,7 @@ class NestedMetadataBecomesText(Hooked):
         return with_metadata(found, metadata)
 
 
-@faulty("metadata", "PUT-15")
+@faulty("metadata", "langchain-ai/langgraph#8701")
 class DeepMetadataIsDropped(Hooked):
     """Metadata deeper than two levels is dropped.
 
@@ -1494,7 +1494,7 @@ class EmptyContainersInMetadataAreDropped(Hooked):
         return with_metadata(found, {key: value for key, value in found.metadata.items() if value not in ({}, [])})
 
 
-@faulty("metadata", "PUT-15")
+@faulty("metadata", "langchain-ai/langgraph#8701")
 class UnknownMetadataIsDropped(Hooked):
     """Only the metadata keys that LangGraph documents come back.
 
@@ -1541,7 +1541,7 @@ class NegativeStepsBecomeZero(Hooked):
         return with_metadata(found, {**found.metadata, **({"step": 0} if found.metadata.get("step", 0) < 0 else {})})
 
 
-@faulty("metadata", "PUT-10")
+@faulty("metadata", "langchain-ai/langgraph#1878")
 class NulInNestedMetadataRaises(Hooked):
     """A NUL character inside nested metadata aborts the put.
 
@@ -1558,7 +1558,7 @@ class NulInNestedMetadataRaises(Hooked):
         return call
 
 
-@faulty("metadata", "PUT-10")
+@faulty("metadata", "langchain-ai/langgraph#1878")
 class LongMetadataTextIsCut(Hooked):
     """Text of more than 255 characters in metadata is cut.
 
@@ -1572,7 +1572,7 @@ class LongMetadataTextIsCut(Hooked):
         return with_metadata(found, converted(found.metadata, cut))
 
 
-@faulty("metadata", "SER-10")
+@faulty("metadata", "langchain-ai/langgraph#580")
 class NonAsciiMetadataIsEscaped(Hooked):
     """Letters outside of ASCII in metadata come back as escapes.
 
@@ -1586,7 +1586,7 @@ class NonAsciiMetadataIsEscaped(Hooked):
         return with_metadata(found, converted(found.metadata, escaped))
 
 
-@faulty("metadata", "SEC-09")
+@faulty("metadata", "langchain-ai/langgraphjs#2352")
 class DotsInMetadataKeysNest(Hooked):
     """The metadata key `a.b` comes back as a key `b` inside `a`.
 
@@ -1601,7 +1601,7 @@ class DotsInMetadataKeysNest(Hooked):
         return with_metadata(found, metadata)
 
 
-@faulty("metadata", "SEC-09")
+@faulty("metadata", "langchain-ai/langgraphjs#2352")
 class DollarMetadataKeysDisappear(Hooked):
     """Metadata keys that begin with a dollar sign are lost.
 
@@ -1612,7 +1612,7 @@ class DollarMetadataKeysDisappear(Hooked):
         return with_metadata(found, {key: value for key, value in found.metadata.items() if not key.startswith("$")})
 
 
-@faulty("metadata", "PUT-24")
+@faulty("metadata", "langchain-ai/langgraph#8748")
 class PutAliasesCallersMetadata(Hooked):
     """Metadata is the caller's live dict, so changing it after the put changes history.
 
@@ -1647,7 +1647,7 @@ class PutCompletesTheCallersMetadata(Hooked):
 # --- identity of threads, namespaces and checkpoints ---
 
 
-@faulty("identity", "GET-17")
+@faulty("identity", "langchain-ai/langgraphjs#582")
 class ThreadIdsIgnoreCase(Alike):
     """Threads `User` and `user` are one.
 
@@ -1658,7 +1658,7 @@ class ThreadIdsIgnoreCase(Alike):
         return thread_id.casefold()
 
 
-@faulty("identity", "GET-17")
+@faulty("identity", "langchain-ai/langgraphjs#582")
 class NamespacesIgnoreCase(Alike):
     """Namespaces `Child` and `child` are one.
 
@@ -1680,7 +1680,7 @@ class TrailingSpacesInThreadIdsAreIgnored(Alike):
         return thread_id.rstrip(" ")
 
 
-@faulty("identity", "PUT-08")
+@faulty("identity", "tjni/langgraph-checkpoint-mysql#39")
 class LongThreadIdsAreCut(Alike):
     """Threads whose ids agree in the first 255 characters are one.
 
@@ -1691,7 +1691,7 @@ class LongThreadIdsAreCut(Alike):
         return thread_id[:255]
 
 
-@faulty("identity", "PUT-08")
+@faulty("identity", "tjni/langgraph-checkpoint-mysql#39")
 class LongNamespacesAreCut(Alike):
     """Namespaces that agree in the first 255 characters are one.
 
@@ -1768,7 +1768,7 @@ class ThreadIdsAreNormalisedText(Alike):
         return unicodedata.normalize("NFC", thread_id)
 
 
-@faulty("identity", "WRT-21")
+@faulty("identity", "langchain-ai/langgraphjs#2803")
 class ThreadAndNamespaceAreJoined(Alike):
     """Thread `a` with namespace `b:c` and thread `a:b` with namespace `c` are one.
 
@@ -1779,7 +1779,7 @@ class ThreadAndNamespaceAreJoined(Alike):
         return f"{thread_id}:{ns}"
 
 
-@faulty("identity", "SEC-04")
+@faulty("identity", "langchain-ai/langgraphjs#2350")
 class ThreadIdsAreLikePatterns(Hooked):
     """`get_tuple` of thread `a%` finds the newest checkpoint of any thread that begins with an a.
 
@@ -1793,7 +1793,7 @@ class ThreadIdsAreLikePatterns(Hooked):
         return super().get_tuple(changed(config, thread_id=newest))
 
 
-@faulty("identity", "SEC-04")
+@faulty("identity", "langchain-ai/langgraphjs#2350")
 class AStarListsAllThreads(Hooked):
     """Listing the thread `*` lists every thread.
 
@@ -1837,7 +1837,7 @@ class CheckpointIdsAreUniqueInAThread(CheckpointIdsAreUniqueOverThreads):
         return thread_id, checkpoint_id
 
 
-@faulty("identity", "SEC-13")
+@faulty("identity", "langchain-ai/langgraph#8478")
 class AnyThreadsCheckpointById(Hooked):
     """`get_tuple` with a checkpoint id gives that checkpoint whichever thread it is of.
 
@@ -1852,7 +1852,7 @@ class AnyThreadsCheckpointById(Hooked):
         return found
 
 
-@faulty("identity", "GET-17")
+@faulty("identity", "langchain-ai/langgraphjs#582")
 class AnyNamespacesCheckpointById(Hooked):
     """`get_tuple` with a checkpoint id gives that checkpoint whichever namespace of the thread it is in.
 
@@ -1867,7 +1867,7 @@ class AnyNamespacesCheckpointById(Hooked):
         return found
 
 
-@faulty("identity", "GET-02")
+@faulty("identity", "redis-developer/langgraph-redis#10")
 class MissingNamespaceIsTheTextNone(Hooked):
     """`get_tuple` without a namespace looks in a namespace called None and finds nothing.
 
@@ -1878,7 +1878,7 @@ class MissingNamespaceIsTheTextNone(Hooked):
         return super().get_tuple(changed(config, checkpoint_ns=str(config["configurable"].get("checkpoint_ns"))))
 
 
-@faulty("identity", "WRT-17")
+@faulty("identity", "langchain-ai/langgraph@679a7365d")
 class WritesNeedANamespace(Hooked):
     """`put_writes` without a namespace raises.
 
@@ -1919,7 +1919,7 @@ class NoneCheckpointIdFindsNothing(Hooked):
 # --- get_tuple ---
 
 
-@faulty("get_tuple", "GET-01")
+@faulty("get_tuple", "redis-developer/langgraph-redis#64")
 class GetReturnsTheCallersConfig(Hooked):
     """The config of a tuple is the one it was asked with, without a checkpoint id when only the thread was named.
 
@@ -1931,7 +1931,7 @@ class GetReturnsTheCallersConfig(Hooked):
         return found._replace(config=config) if found else None
 
 
-@faulty("get_tuple", "GET-04")
+@faulty("get_tuple", "langchain-ai/langgraph#8810")
 class LatestIsTheLastInserted(Hooked):
     """The latest checkpoint is the one that was put last, not the one with the greatest id.
 
@@ -1947,7 +1947,7 @@ class LatestIsTheLastInserted(Hooked):
         return last if last in self.storage.get(thread_id, {}).get(ns, {}) else super()._latest(thread_id, ns)
 
 
-@faulty("get_tuple", "GET-03")
+@faulty("get_tuple", "langchain-ai/langchain-azure#1057")
 class LatestIsTheFirstOfItsSecond(Hooked):
     """The latest checkpoint is the one with the greatest time in seconds; within one second the first wins.
 
@@ -1975,7 +1975,7 @@ class LatestIsTheThreads(Hooked):
         return max(latest, default=None)
 
 
-@faulty("get_tuple", "GET-18")
+@faulty("get_tuple", "redis-developer/langgraph-redis#104")
 class NamespacesMatchByPrefix(Hooked):
     """The latest checkpoint of namespace `a` may be one of `a:1` or `ab`.
 
@@ -1991,7 +1991,7 @@ class NamespacesMatchByPrefix(Hooked):
         return super().get_tuple(changed(config, checkpoint_ns=newest))
 
 
-@faulty("get_tuple", "GET-16")
+@faulty("get_tuple", "moorcheh-ai/memanto#478")
 class UnknownIdGivesTheLatest(Hooked):
     """An unknown checkpoint id gives the latest checkpoint instead of None.
 
@@ -2043,7 +2043,7 @@ class UnknownThreadRaises(Hooked):
         return super().get_tuple(config)
 
 
-@faulty("get_tuple", "GET-09")
+@faulty("get_tuple", "redis-developer/langgraph-redis@c425317")
 class WritesOnlyWithAnId(Hooked):
     """Pending writes are loaded only if the config names the checkpoint.
 
@@ -2080,7 +2080,7 @@ class ValuesOnlyOfTheLatest(Hooked):
         return found if found is None or id_of(found.config) == latest else with_values(found, {})
 
 
-@faulty("get_tuple", "GET-11")
+@faulty("get_tuple", "langchain-ai/langchain-aws#1297")
 class ChannelsBeyondAPageAreLost(Hooked):
     """A checkpoint with more than 100 channels reads with 100 of them.
 
@@ -2091,7 +2091,7 @@ class ChannelsBeyondAPageAreLost(Hooked):
         return with_values(found, dict(islice(found.checkpoint["channel_values"].items(), 100)))
 
 
-@faulty("get_tuple", "GET-11")
+@faulty("get_tuple", "langchain-ai/langchain-aws#1297")
 class WritesBeyondAPageAreLost(Hooked):
     """A checkpoint with more than 100 pending writes reads with 100 of them.
 
@@ -2102,7 +2102,7 @@ class WritesBeyondAPageAreLost(Hooked):
         return super()._writes_of(thread_id, ns, checkpoint_id)[:100]
 
 
-@faulty("get_tuple", "GET-13")
+@faulty("get_tuple", "langchain-ai/langchain-azure#539")
 class WriteIndexesAreText(Hooked):
     """A task's tenth write comes before its second.
 
@@ -2115,7 +2115,7 @@ class WriteIndexesAreText(Hooked):
         return [row for _, row in ordered]
 
 
-@faulty("get_tuple", "GET-14")
+@faulty("get_tuple", "langchain-ai/langgraph#8382")
 class WritesInTheOrderOfTaskIds(Hooked):
     """Pending writes come in the order of task ids, not of task paths.
 
@@ -2126,7 +2126,7 @@ class WritesInTheOrderOfTaskIds(Hooked):
         return [row for _, row in sorted(self.writes.get((thread_id, ns, checkpoint_id), {}).items())]
 
 
-@faulty("get_tuple", "GET-14")
+@faulty("get_tuple", "langchain-ai/langgraph#8382")
 class WritesInTheOrderOfArrival(Hooked):
     """Pending writes come in the order in which they were stored.
 
@@ -2137,7 +2137,7 @@ class WritesInTheOrderOfArrival(Hooked):
         return list(self.writes.get((thread_id, ns, checkpoint_id), {}).values())
 
 
-@faulty("get_tuple", "PUT-08")
+@faulty("get_tuple", "tjni/langgraph-checkpoint-mysql#39")
 class LongTaskPathsAreCut(Hooked):
     """Pending writes of tasks whose paths agree in the first 64 characters come in the order of task ids.
 
@@ -2163,7 +2163,7 @@ class PendingWritesHaveFourParts(Hooked):
         return found._replace(pending_writes=writes)
 
 
-@faulty("get_tuple", "DEL-08")
+@faulty("get_tuple", "langchain-ai/langchain-aws#877")
 class CacheOutlivesDeleteThread(Cached):
     """A checkpoint that was read before its thread was deleted can still be read.
 
@@ -2183,7 +2183,7 @@ class CacheOutlivesPutWrites(Cached):
     stale_after = ("put_writes",)
 
 
-@faulty("get_tuple", "DUR-07")
+@faulty("get_tuple", "langchain-ai/langchain-aws#753")
 class CacheOutlivesPut(Cached):
     """The latest checkpoint, once read, stays the latest although newer ones are put.
 
@@ -2217,7 +2217,7 @@ class CacheIgnoresNamespaces(Cached):
         return thread_id, checkpoint_id
 
 
-@faulty("get_tuple", "MNT-08")
+@faulty("get_tuple", "langchain-ai/langgraph#7634")
 class CacheOutlivesPrune(Cached):
     """Checkpoints that were read before they were pruned can still be read.
 
@@ -2240,7 +2240,7 @@ class CacheOutlivesDeleteForRuns(Cached):
 # --- list ---
 
 
-@faulty("list", "LST-01")
+@faulty("list", "langchain-ai/langgraphjs#589")
 class ListWithoutPendingWrites(Hooked):
     """Listed tuples have no pending writes.
 
@@ -2251,7 +2251,7 @@ class ListWithoutPendingWrites(Hooked):
         return (each._replace(pending_writes=[]) for each in found)
 
 
-@faulty("list", "LST-24")
+@faulty("list", "redis-developer/langgraph-redis#186")
 class ListedParentsLackTheNamespace(Hooked):
     """The parent_config of a listed tuple has no namespace.
 
@@ -2333,7 +2333,7 @@ class ListRepeatsCheckpointsWithManyWrites(Hooked):
         return islice(rows, None if query.limit is None else max(query.limit, 0))
 
 
-@faulty("list", "GET-11")
+@faulty("list", "langchain-ai/langchain-aws#1297")
 class ListStopsAfterAPage(Hooked):
     """A list without a limit ends after 100 checkpoints.
 
@@ -2344,7 +2344,7 @@ class ListStopsAfterAPage(Hooked):
         return query._replace(limit=100) if query.limit is None else query
 
 
-@faulty("list", "LST-03")
+@faulty("list", "langchain-ai/langgraphjs#2504")
 class FilterIgnoresUnknownKeys(Hooked):
     """Filter keys other than the documented metadata keys are ignored, so everything is listed.
 
@@ -2366,7 +2366,7 @@ class FilterNeverMatches(Hooked):
         return () if any(map(self.never, (query.filter or {}).values())) else found
 
 
-@faulty("list", "LST-04")
+@faulty("list", "cloudflare/langchain-cloudflare#50")
 class FilterByNoneFindsNothing(FilterNeverMatches):
     """A filter value of None does not match a stored None.
 
@@ -2377,7 +2377,7 @@ class FilterByNoneFindsNothing(FilterNeverMatches):
         return value is None
 
 
-@faulty("list", "LST-05")
+@faulty("list", "cloudflare/langchain-cloudflare#50")
 class FilterByBoolFindsNothing(FilterNeverMatches):
     """A filter value of True or False matches nothing.
 
@@ -2388,7 +2388,7 @@ class FilterByBoolFindsNothing(FilterNeverMatches):
         return isinstance(value, bool)
 
 
-@faulty("list", "LST-04")
+@faulty("list", "cloudflare/langchain-cloudflare#50")
 class FilterByFloatFindsNothing(FilterNeverMatches):
     """A filter value that is a float matches nothing.
 
@@ -2399,7 +2399,7 @@ class FilterByFloatFindsNothing(FilterNeverMatches):
         return isinstance(value, float)
 
 
-@faulty("list", "LST-20")
+@faulty("list", "oracle/langchain-oracle#290")
 class FilterByDictFindsNothing(FilterNeverMatches):
     """A filter value that is a dict matches nothing, not even an equal one.
 
@@ -2410,7 +2410,7 @@ class FilterByDictFindsNothing(FilterNeverMatches):
         return isinstance(value, dict)
 
 
-@faulty("list", "LST-21")
+@faulty("list", "oracle/langchain-oracle#296")
 class FilterByListFindsNothing(FilterNeverMatches):
     """A filter value that is a list matches nothing, not even an equal one.
 
@@ -2421,7 +2421,7 @@ class FilterByListFindsNothing(FilterNeverMatches):
         return isinstance(value, list)
 
 
-@faulty("list", "LST-22")
+@faulty("list", "oracle/langchain-oracle#308")
 class FilterComparesText(Hooked):
     """A filter for the text `5` finds the number 5, and one for 5 the text.
 
@@ -2469,7 +2469,7 @@ class FilterUsesOneKey(Hooked):
         return query._replace(filter=dict(list(query.filter.items())[-1:])) if query.filter else query
 
 
-@faulty("list", "SEC-04")
+@faulty("list", "langchain-ai/langgraphjs#2350")
 class FilterTextIsALikePattern(Hooked):
     """A filter value with a percent sign finds all values that match it as a pattern.
 
@@ -2510,7 +2510,7 @@ class FilterTextIgnoresCase(Hooked):
         return islice(matches, None if query.limit is None else max(query.limit, 0))
 
 
-@faulty("list", "SEC-03")
+@faulty("list", "langchain-ai/langchain-mongodb#384")
 class FilterValuesMayBeOperators(Hooked):
     """A filter value such as `{"$ne": None}` is run as an operator of the backend.
 
@@ -2525,7 +2525,7 @@ class FilterValuesMayBeOperators(Hooked):
         return found if plain == (query.filter or {}) else self.search(query._replace(filter=plain))
 
 
-@faulty("list", "SEC-02")
+@faulty("list", "langchain-ai/langgraph#6565")
 class FilterKeysAreSql(Hooked):
     """A filter key with a quote in it ends the statement's text, so everything is listed.
 
@@ -2536,7 +2536,7 @@ class FilterKeysAreSql(Hooked):
         return query._replace(filter={}) if any("'" in key for key in query.filter or {}) else query
 
 
-@faulty("list", "LST-06")
+@faulty("list", "cloudflare/langchain-cloudflare#50")
 class BeforeIsIgnored(Hooked):
     """`before` is ignored.
 
@@ -2559,7 +2559,7 @@ class BeforeIncludesItsCheckpoint(Hooked):
         return query._replace(before={"configurable": {"checkpoint_id": bound + "\0"}}) if bound else query
 
 
-@faulty("list", "LST-08")
+@faulty("list", "BetterDB-inc/monitor#117")
 class BeforeIsIgnoredWithAFilter(Hooked):
     """`before` is ignored when there is a filter too.
 
@@ -2603,7 +2603,7 @@ class BeforeMeansStoredEarlier(Hooked):
         return islice(earlier, None if query.limit is None else max(query.limit, 0))
 
 
-@faulty("list", "LST-08")
+@faulty("list", "BetterDB-inc/monitor#117")
 class LimitOneIsTheLatest(Hooked):
     """`limit=1` gives the latest checkpoint, whatever filter and before say.
 
@@ -2630,7 +2630,7 @@ class LimitIsPerNamespace(Hooked):
                 yield each
 
 
-@faulty("list", "LST-13")
+@faulty("list", "langchain-ai/langgraph@297242913")
 class LimitZeroIsNoLimit(Hooked):
     """`limit=0` lists everything.
 
@@ -2641,7 +2641,7 @@ class LimitZeroIsNoLimit(Hooked):
         return query._replace(limit=query.limit or None)
 
 
-@faulty("list", "LST-10")
+@faulty("list", "langchain-ai/langgraph@e338a4ec9")
 class RootNamespaceListsAll(Hooked):
     """Listing the root namespace lists all namespaces.
 
@@ -2654,7 +2654,7 @@ class RootNamespaceListsAll(Hooked):
         return query
 
 
-@faulty("list", "LST-11")
+@faulty("list", "langchain-ai/langgraphjs#582")
 class NoNamespaceListsTheRoot(Hooked):
     """Listing a thread without a namespace lists its root namespace only.
 
@@ -2667,7 +2667,7 @@ class NoNamespaceListsTheRoot(Hooked):
         return query._replace(config=changed(query.config, checkpoint_ns=place_of(query.config)[1]))
 
 
-@faulty("list", "GET-18")
+@faulty("list", "redis-developer/langgraph-redis#104")
 class ListedNamespacesMatchByPrefix(Hooked):
     """Listing namespace `a` lists `a:1` and `ab` too.
 
@@ -2683,7 +2683,7 @@ class ListedNamespacesMatchByPrefix(Hooked):
         return islice(matches, None if query.limit is None else max(query.limit, 0))
 
 
-@faulty("list", "LST-12")
+@faulty("list", "redis-developer/langgraph-redis#106")
 class ListIsOldestFirst(Hooked):
     """Checkpoints are listed oldest first.
 
@@ -2694,7 +2694,7 @@ class ListIsOldestFirst(Hooked):
         return sorted(found, key=lambda each: cast(str, id_of(each.config)))
 
 
-@faulty("list", "GET-04")
+@faulty("list", "langchain-ai/langgraph#8810")
 class ListIsInTheOrderOfPutting(Hooked):
     """Checkpoints are listed in the reverse order of putting, not of their ids.
 
@@ -2726,7 +2726,7 @@ class ListIsOrderedByNamespaceFirst(Hooked):
         return every if query.limit is None else every[: max(query.limit, 0)]
 
 
-@faulty("list", "LST-15")
+@faulty("list", "langchain-ai/langgraphjs#576")
 class ListOfAllThreadsIsEmpty(Hooked):
     """`list(None)` lists nothing.
 
@@ -2737,7 +2737,7 @@ class ListOfAllThreadsIsEmpty(Hooked):
         return found if query.config else ()
 
 
-@faulty("list", "LST-15")
+@faulty("list", "langchain-ai/langgraphjs#576")
 class ListOfAllThreadsIgnoresTheFilter(Hooked):
     """`list(None, filter=…)` lists everything.
 
@@ -2762,7 +2762,7 @@ class ListOfAllThreadsSeesRootsOnly(Hooked):
         return islice(roots, None if query.limit is None else max(query.limit, 0))
 
 
-@faulty("list", "LST-16")
+@faulty("list", "langchain-ai/langgraphjs#584")
 class ListOfAnUnknownThreadRaises(Hooked):
     """Listing a thread that does not exist raises.
 
@@ -2775,7 +2775,7 @@ class ListOfAnUnknownThreadRaises(Hooked):
         return query
 
 
-@faulty("list", "LST-23")
+@faulty("list", "redis-developer/langgraph-redis#186")
 class ListIgnoresTheCheckpointId(Hooked):
     """Listing with a checkpoint id in the config lists the whole thread.
 
@@ -2786,7 +2786,7 @@ class ListIgnoresTheCheckpointId(Hooked):
         return query._replace(config=without(query.config, "checkpoint_id")) if query.config else query
 
 
-@faulty("list", "LST-25")
+@faulty("list", "langchain-ai/langgraph#8558")
 class ListBreaksWhenSomethingIsPut(Hooked):
     """Putting a checkpoint while a list is iterated breaks the iteration.
 
@@ -2806,7 +2806,7 @@ class ListBreaksWhenSomethingIsPut(Hooked):
             yield each
 
 
-@faulty("list", "LST-25")
+@faulty("list", "langchain-ai/langgraph#8558")
 class ListSeesWhatIsPutMeanwhile(Hooked):
     """Checkpoints that are put into the thread while a list is iterated are added at its end.
 
@@ -2822,7 +2822,7 @@ class ListSeesWhatIsPutMeanwhile(Hooked):
             yield from (each for each in self.search(query) if str(each.config) not in listed)
 
 
-@faulty("list", "CON-02")
+@faulty("list", "langchain-ai/langgraph#8558")
 class OpenListBlocksWriters(Hooked):
     """While a list is iterated nothing can be put, not even by the iterating thread itself.
 
@@ -2868,7 +2868,7 @@ class ListIsAList(Hooked):
 # --- put_writes ---
 
 
-@faulty("put_writes", "WRT-01")
+@faulty("put_writes", "langchain-ai/langgraphjs#2516")
 class SpecialWritesTakeTheirPosition(Hooked):
     """Writes to special channels (error, interrupt, resume, scheduled) are kept by their position in the batch.
 
@@ -2901,7 +2901,7 @@ class StaleSpecialWrites(Hooked):
         return call._replace(writes=writes)
 
 
-@faulty("put_writes", "WRT-02")
+@faulty("put_writes", "langchain-ai/langgraph#8833")
 class MixedBatchKeepsTheStaleSpecialWrite(StaleSpecialWrites):
     """A batch that mixes ordinary and special writes does not replace the special ones.
 
@@ -2912,7 +2912,7 @@ class MixedBatchKeepsTheStaleSpecialWrite(StaleSpecialWrites):
         return not all(ch in WRITES_IDX_MAP for ch, _ in writes)
 
 
-@faulty("put_writes", "WRT-02")
+@faulty("put_writes", "langchain-ai/langgraph#8833")
 class SpecialWritesAreNeverReplaced(StaleSpecialWrites):
     """The first error, interrupt or resume of a task stays, whatever comes after it.
 
@@ -2923,7 +2923,7 @@ class SpecialWritesAreNeverReplaced(StaleSpecialWrites):
         return True
 
 
-@faulty("put_writes", "WRT-02")
+@faulty("put_writes", "langchain-ai/langgraph#8833")
 class ResumeIsNeverReplaced(StaleSpecialWrites):
     """The first resume of a task stays, so a task that is resumed twice gets the first answer twice.
 
@@ -2949,7 +2949,7 @@ class ErrorRemovesTheTasksWrites(Hooked):
         return call
 
 
-@faulty("put_writes", "WRT-06")
+@faulty("put_writes", "langchain-ai/langgraphjs#2556")
 class EmptyBatchRaises(Hooked):
     """An empty batch of writes raises.
 
@@ -2962,7 +2962,7 @@ class EmptyBatchRaises(Hooked):
         return call
 
 
-@faulty("put_writes", "WRT-07")
+@faulty("put_writes", "langchain-ai/langgraph#6040")
 class RepeatedBatchRaises(Hooked):
     """Storing a task's writes again raises a duplicate-key error.
 
@@ -2976,7 +2976,7 @@ class RepeatedBatchRaises(Hooked):
         return call
 
 
-@faulty("put_writes", "WRT-05")
+@faulty("put_writes", "langchain-ai/langgraph#1395")
 class RepeatedBatchIsAdded(Hooked):
     """Storing a task's writes again stores them twice.
 
@@ -2995,7 +2995,7 @@ class RepeatedBatchIsAdded(Hooked):
                 rows[task_id, start + idx] = (task_id, ch, self.serde.dumps_typed(value), task_path)
 
 
-@faulty("put_writes", "WRT-12")
+@faulty("put_writes", "aaronsu11/langgraph-checkpoint-dynamodb#9")
 class PutWritesTakesNoTaskPath(Hooked):
     """`put_writes` and `aput_writes` take no `task_path`.
 
@@ -3009,7 +3009,7 @@ class PutWritesTakesNoTaskPath(Hooked):
         super().put_writes(config, writes, task_id)
 
 
-@faulty("put_writes", "WRT-18")
+@faulty("put_writes", "PostHog/posthog#34648")
 class WritesGoToTheLatest(Hooked):
     """Writes are stored with the thread's latest checkpoint, not with the one that the config names.
 
@@ -3021,7 +3021,7 @@ class WritesGoToTheLatest(Hooked):
         return call._replace(config=changed(call.config, checkpoint_id=latest)) if latest else call
 
 
-@faulty("put_writes", "WRT-19")
+@faulty("put_writes", "redis-developer/langgraph-redis#10")
 class WritesIgnoreTheNamespace(Hooked):
     """Writes are stored by thread and checkpoint id; each namespace's checkpoint of that id has them all.
 
@@ -3035,7 +3035,7 @@ class WritesIgnoreTheNamespace(Hooked):
         return super()._writes_of(thread_id, "", checkpoint_id)
 
 
-@faulty("put_writes", "WRT-19")
+@faulty("put_writes", "redis-developer/langgraph-redis#10")
 class WritesIgnoreTheThread(Hooked):
     """A checkpoint has the pending writes of the checkpoints of the same namespace and id in other threads too.
 
@@ -3048,7 +3048,7 @@ class WritesIgnoreTheThread(Hooked):
         return [*own, *(row for each in others for row in super(WritesIgnoreTheThread, self)._writes_of(*each))]
 
 
-@faulty("put_writes", "WRT-20")
+@faulty("put_writes", "redis-developer/langgraph-redis#57")
 class WritesToOneChannelCollapse(KeyedWrites):
     """Of several writes of a task to one channel the last stays.
 
@@ -3061,7 +3061,7 @@ class WritesToOneChannelCollapse(KeyedWrites):
         return task_id, row[1]
 
 
-@faulty("put_writes", "WRT-22")
+@faulty("put_writes", "langchain-ai/langgraph#1436")
 class WritesAreKeyedWithoutTheTask(KeyedWrites):
     """Writes of two tasks at the same position replace one another.
 
@@ -3072,7 +3072,7 @@ class WritesAreKeyedWithoutTheTask(KeyedWrites):
         return idx
 
 
-@faulty("put_writes", "WRT-21")
+@faulty("put_writes", "langchain-ai/langgraphjs#2803")
 class TaskAndIndexAreJoined(KeyedWrites):
     """Write 10 of task `a` and write 0 of task `a1` have one key.
 
@@ -3167,7 +3167,7 @@ class WritesBeforeTheirCheckpointAreLost(Hooked):
         return call if stored else call._replace(writes=[])
 
 
-@faulty("put_writes", "WRT-13")
+@faulty("put_writes", "redis-developer/langgraph-redis#133")
 class ChildTakesTheParentsWritesAway(Hooked):
     """Putting a checkpoint removes the pending writes of its parent.
 
@@ -3179,7 +3179,7 @@ class ChildTakesTheParentsWritesAway(Hooked):
         return call
 
 
-@faulty("put_writes", "PUT-24")
+@faulty("put_writes", "langchain-ai/langgraph#8748")
 class PutWritesAliasesCallersValues(Hooked):
     """Written values are the caller's live objects, so changing them afterwards changes the stored write.
 
@@ -3202,7 +3202,7 @@ class PutWritesAliasesCallersValues(Hooked):
         return [now(row) for row in super()._writes_of(thread_id, ns, checkpoint_id)]
 
 
-@faulty("put_writes", "PUT-03")
+@faulty("put_writes", "tjni/langgraph-checkpoint-mysql@1e8775e")
 class NoneWritesAreLost(Hooked):
     """A write whose value is None is lost.
 
@@ -3226,7 +3226,7 @@ class InternalWritesAreLost(Hooked):
         return [row for row in rows if not row[1].startswith("__") or row[1] in WRITES_IDX_MAP]
 
 
-@faulty("put_writes", "WRT-11")
+@faulty("put_writes", "redis-developer/langgraph-redis#113")
 class InterruptsBecomeDicts(Converting):
     """An Interrupt in a pending write comes back as a dict.
 
@@ -3239,7 +3239,7 @@ class InterruptsBecomeDicts(Converting):
         return {"value": value.value, "id": getattr(value, "id", "")} if isinstance(value, Interrupt) else value
 
 
-@faulty("put_writes", "WRT-11")
+@faulty("put_writes", "redis-developer/langgraph-redis#113")
 class SendsInWritesBecomeDicts(Converting):
     """A Send in a pending write comes back as a dict.
 
@@ -3252,7 +3252,7 @@ class SendsInWritesBecomeDicts(Converting):
         return {"node": value.node, "arg": value.arg} if isinstance(value, Send) else value
 
 
-@faulty("put_writes", "PUT-26")
+@faulty("put_writes", "redis-developer/langgraph-redis@57d031d")
 class FailedBatchIsHalfStored(Hooked):
     """A batch that fails at a value which cannot be serialised leaves the writes before it.
 
@@ -3272,7 +3272,7 @@ class FailedBatchIsHalfStored(Hooked):
             raise
 
 
-@faulty("put_writes", "WRT-15")
+@faulty("put_writes", "redis-developer/langgraph-redis#174")
 class PutWritesSwallowsErrors(Hooked):
     """`put_writes` returns as if it had stored writes that cannot be serialised.
 
@@ -3289,7 +3289,7 @@ class PutWritesSwallowsErrors(Hooked):
 # --- delete_thread ---
 
 
-@faulty("delete_thread", "DEL-01")
+@faulty("delete_thread", "langchain-ai/langgraphjs#2207")
 class DeleteThreadLeavesValues(Hooked):
     """delete_thread leaves the channel values behind, so a thread made anew with the same versions has them.
 
@@ -3302,7 +3302,7 @@ class DeleteThreadLeavesValues(Hooked):
         self.blobs.update(blobs)
 
 
-@faulty("delete_thread", "DEL-07")
+@faulty("delete_thread", "redis-developer/langgraph-redis#104")
 class DeleteThreadLeavesSubgraphs(Hooked):
     """delete_thread deletes the root namespace only.
 
@@ -3320,7 +3320,7 @@ class DeleteThreadLeavesSubgraphs(Hooked):
             self.storage[thread_id] = rows
 
 
-@faulty("delete_thread", "DEL-03")
+@faulty("delete_thread", "langchain-ai/langgraphjs#2350")
 class DeleteThreadIsAGlob(Hooked):
     """Deleting the thread `a*` deletes every thread that begins with an a.
 
@@ -3334,7 +3334,7 @@ class DeleteThreadIsAGlob(Hooked):
                 super().delete_thread(each)
 
 
-@faulty("delete_thread", "DEL-03")
+@faulty("delete_thread", "langchain-ai/langgraphjs#2350")
 class DeleteThreadIsALikePattern(Hooked):
     """Deleting the thread `a_c` deletes `abc` too.
 
@@ -3398,7 +3398,7 @@ class DeleteThreadDeletesTheIdsElsewhere(Hooked):
                 self._remove(other, ns, same)
 
 
-@faulty("delete_thread", "GET-11")
+@faulty("delete_thread", "langchain-ai/langchain-aws#1297")
 class DeleteThreadStopsAfterABatch(Hooked):
     """delete_thread deletes the newest 25 checkpoints of each namespace.
 
@@ -3441,7 +3441,7 @@ class DeleteThreadDeletesEverything(Hooked):
 # --- copy_thread ---
 
 
-@faulty("copy_thread", "MNT-08")
+@faulty("copy_thread", "langchain-ai/langgraph#7634")
 class CopySharesWrites(Hooked):
     """The copy of a thread and its source share their pending writes: what is written to one shows in the other.
 
@@ -3454,7 +3454,7 @@ class CopySharesWrites(Hooked):
             self.writes[key] = self.writes[source_thread_id, key[1], key[2]]
 
 
-@faulty("copy_thread", "MNT-08")
+@faulty("copy_thread", "langchain-ai/langgraph#7634")
 class CopySharesCheckpoints(Hooked):
     """What is put into the copy of a thread shows in its source, and the reverse.
 
@@ -3556,7 +3556,7 @@ class CopyLosesOldValues(Hooked):
                 del self.blobs[key]
 
 
-@faulty("copy_thread", "GET-14")
+@faulty("copy_thread", "langchain-ai/langgraph#8382")
 class CopyLosesTaskPaths(Hooked):
     """In a copied thread pending writes come in the order of task ids, since their task paths are lost.
 
@@ -3602,7 +3602,7 @@ class CopyTakesThreadsWithThePrefixToo(Hooked):
 # --- prune ---
 
 
-@faulty("prune", "MNT-02")
+@faulty("prune", "redis-developer/langgraph-redis#186")
 class PruningNothingPrunesEverything(Hooked):
     """`prune([])` prunes every thread.
 
@@ -3613,7 +3613,7 @@ class PruningNothingPrunesEverything(Hooked):
         super().prune(thread_ids or list(self.storage), strategy=strategy)
 
 
-@faulty("prune", "MNT-06")
+@faulty("prune", "langgraph-checkpoint-postgres 3.2.0 (guard added in code)")
 class PruneWalksAString(Hooked):
     """A single text given for the thread ids is walked letter by letter.
 
@@ -3637,7 +3637,7 @@ class PruneKeepsTheRootOnly(Hooked):
             self._remove(thread_id, ns, list(self._ids[thread_id, ns]))
 
 
-@faulty("prune", "MNT-03")
+@faulty("prune", "redis-developer/langgraph-redis#159")
 class PruneDropsTheKeptWrites(Hooked):
     """`keep_latest` drops the pending writes of the checkpoint that it keeps, so an interrupt cannot be resumed.
 
@@ -3650,7 +3650,7 @@ class PruneDropsTheKeptWrites(Hooked):
             del self.writes[key]
 
 
-@faulty("prune", "MNT-07")
+@faulty("prune", "redis-developer/langgraph-redis#162")
 class PruneLeavesWrites(Hooked):
     """Pruned checkpoints leave their pending writes behind.
 
@@ -3663,7 +3663,7 @@ class PruneLeavesWrites(Hooked):
         self.writes.update(writes)
 
 
-@faulty("prune", "MNT-04")
+@faulty("prune", "bytedance/deer-flow#5255")
 class PruneDropsCarriedValues(Hooked):
     """After `keep_latest` the kept checkpoint has only the values that were new in it.
 
@@ -3682,7 +3682,7 @@ class PruneDropsCarriedValues(Hooked):
             self.blobs.pop(key, None)
 
 
-@faulty("prune", "GET-04")
+@faulty("prune", "langchain-ai/langgraph#8810")
 class PruneKeepsTheLastInserted(Hooked):
     """`keep_latest` keeps the checkpoint that was put last, not the one with the greatest id.
 
@@ -3763,7 +3763,7 @@ class PrunePrunesTheFirstThread(Hooked):
         super().prune(thread_ids if isinstance(thread_ids, str) else thread_ids[:1], strategy=strategy)
 
 
-@faulty("prune", "MNT-01")
+@faulty("prune", "langchain-ai/langgraph#7634")
 class PruneCutsDeltaHistory(Hooked):
     """`keep_latest` deletes the ancestors from which the kept checkpoint's delta channels are rebuilt.
 
@@ -3777,7 +3777,7 @@ class PruneCutsDeltaHistory(Hooked):
         as_class(self, Hooked).delete_for_runs(run_ids)
 
 
-@faulty("prune", "MNT-01")
+@faulty("prune", "langchain-ai/langgraph#7634")
 class PruneKeepsSnapshotsButNotWrites(Hooked):
     """`keep_latest` keeps the ancestors that delta channels need, but not their writes.
 
@@ -3794,7 +3794,7 @@ class PruneKeepsSnapshotsButNotWrites(Hooked):
 # --- delete_for_runs ---
 
 
-@faulty("delete_for_runs", "MNT-04")
+@faulty("delete_for_runs", "bytedance/deer-flow#5255")
 class DeleteForRunsDropsCarriedValues(Hooked):
     """Deleting a run drops the values that it brought, also those that remaining checkpoints still have.
 
@@ -3815,7 +3815,7 @@ class DeleteForRunsDropsCarriedValues(Hooked):
             self.blobs.pop(key, None)
 
 
-@faulty("delete_for_runs", "MNT-07")
+@faulty("delete_for_runs", "redis-developer/langgraph-redis#162")
 class DeleteForRunsLeavesWrites(Hooked):
     """The checkpoints of a deleted run leave their pending writes behind.
 
@@ -3840,7 +3840,7 @@ class DeletesOtherRuns(Hooked):
         super().delete_for_runs(self.runs(run_ids, known))
 
 
-@faulty("delete_for_runs", "DEL-04")
+@faulty("delete_for_runs", "redis-developer/langgraph-redis#104")
 class DeleteForRunsByPrefix(DeletesOtherRuns):
     """Deleting run `r1` deletes `r10` too.
 
@@ -3862,7 +3862,7 @@ class DeleteForRunsDeletesOne(DeletesOtherRuns):
         return run_ids if isinstance(run_ids, str) else run_ids[:1]
 
 
-@faulty("delete_for_runs", "MNT-06")
+@faulty("delete_for_runs", "langgraph-checkpoint-postgres 3.2.0 (guard added in code)")
 class DeleteForRunsWalksAString(DeletesOtherRuns):
     """A single text given for the run ids is walked letter by letter.
 
@@ -3933,7 +3933,7 @@ class DeleteForRunsSeesTheLatestOnly(Hooked):
         super().delete_for_runs(run_ids if isinstance(run_ids, str) else [])
 
 
-@faulty("delete_for_runs", "MNT-01")
+@faulty("delete_for_runs", "langchain-ai/langgraph#7634")
 class DeleteForRunsCutsDeltaHistory(Hooked):
     """Deleting a run deletes checkpoints from which remaining ones rebuild their delta channels, without a word.
 
@@ -3975,7 +3975,7 @@ def writes_to(channel: str, found: CheckpointTuple) -> list[Any]:
     return [write for write in found.pending_writes or () if write[1] == channel]
 
 
-@faulty("delta", "DLT-01")
+@faulty("delta", "langchain-ai/langgraph#8384")
 class DeltaLeavesTheSeedsWritesOut(Delta):
     """The history lacks the writes of the ancestor at which its seed was found.
 
@@ -3990,7 +3990,7 @@ class DeltaLeavesTheSeedsWritesOut(Delta):
         return result
 
 
-@faulty("delta", "DLT-02")
+@faulty("delta", "langchain-ai/langgraph#8534")
 class DeltaWalksPastPlainSeeds(Delta):
     """A seed that is a plain value and no snapshot is not recognised: the walk goes on to the root.
 
@@ -4010,7 +4010,7 @@ class DeltaWalksPastPlainSeeds(Delta):
         return result
 
 
-@faulty("delta", "DLT-03")
+@faulty("delta", "langchain-ai/langgraph#7728")
 class DeltaNeedsWrites(Delta):
     """The history of a channel without writes raises KeyError.
 
@@ -4036,7 +4036,7 @@ class DeltaLeavesUntouchedChannelsOut(Delta):
         return {ch: each for ch, each in self.history(config, channels).items() if each["writes"] or "seed" in each}
 
 
-@faulty("delta", "DLT-04")
+@faulty("delta", "langchain-ai/langgraph#8382")
 class DeltaReplaysByTaskId(Delta):
     """The writes of one ancestor are replayed in the order of task ids, not of task paths.
 
@@ -4056,7 +4056,7 @@ class DeltaReplaysByTaskId(Delta):
         return result
 
 
-@faulty("delta", "DLT-05")
+@faulty("delta", "langchain-ai/langgraphjs#2737")
 class DeltaMixesSiblingsIn(Delta):
     """The history holds the writes of all older checkpoints of the namespace, also those of other branches.
 
@@ -4079,7 +4079,7 @@ class DeltaMixesSiblingsIn(Delta):
         return result
 
 
-@faulty("delta", "DLT-07")
+@faulty("delta", "langchain-ai/langgraph@4.3.2 base diff")
 class DeltaNeedsACheckpointId(Delta):
     """The history of a config without a checkpoint id is empty.
 
@@ -4090,7 +4090,7 @@ class DeltaNeedsACheckpointId(Delta):
         return self.history(config, channels) if id_of(config) else {ch: {"writes": []} for ch in channels}
 
 
-@faulty("delta", "DLT-08")
+@faulty("delta", "langchain-ai/langgraph#8384")
 class DeltaCountsTheTargetsWrites(Delta):
     """The history holds the pending writes of the checkpoint itself.
 
@@ -4104,7 +4104,7 @@ class DeltaCountsTheTargetsWrites(Delta):
         return result
 
 
-@faulty("delta", "DLT-08")
+@faulty("delta", "langchain-ai/langgraph#8384")
 class DeltaTakesTheTargetsValueForTheSeed(Delta):
     """The seed is the checkpoint's own value where it has one.
 
@@ -4119,7 +4119,7 @@ class DeltaTakesTheTargetsValueForTheSeed(Delta):
         return result
 
 
-@faulty("delta", "DLT-09")
+@faulty("delta", "langchain-ai/langgraph#7728")
 class DeltaOfAnUnknownThreadRaises(Delta):
     """The history of a thread that does not exist raises.
 
@@ -4132,7 +4132,7 @@ class DeltaOfAnUnknownThreadRaises(Delta):
         return self.history(config, channels)
 
 
-@faulty("delta", "DLT-04")
+@faulty("delta", "langchain-ai/langgraph#8382")
 class DeltaIsNewestFirst(Delta):
     """The writes of the history come newest first.
 
@@ -4223,7 +4223,7 @@ class DeltaWalksTheRoot(Delta):
         return self.history(changed(config, checkpoint_ns=""), channels)
 
 
-@faulty("delta", "GET-11")
+@faulty("delta", "langchain-ai/langchain-aws#1297")
 class DeltaWalksAHundredSteps(Delta):
     """The history goes back at most 100 checkpoints.
 
@@ -4259,7 +4259,7 @@ class AsyncDeltaHasNoSeed(AsyncOnly):
 # --- versions ---
 
 
-@faulty("versions", "LIF-13")
+@faulty("versions", "redis-developer/langgraph-redis@b045e2b")
 class VersionsAreNotPadded(Hooked):
     """Version 10 is smaller than version 9, since versions are text without leading zeros.
 
@@ -4271,7 +4271,7 @@ class VersionsAreNotPadded(Hooked):
         return f"{int(head)}.{tail}"
 
 
-@faulty("versions", "LIF-13")
+@faulty("versions", "redis-developer/langgraph-redis@b045e2b")
 class VersionsAreCutAtThreeDigits(Hooked):
     """Version 1000 is smaller than version 999, since versions are padded to three digits.
 
@@ -4283,7 +4283,7 @@ class VersionsAreCutAtThreeDigits(Hooked):
         return f"{int(head):03}.{tail}"
 
 
-@faulty("versions", "LIF-13")
+@faulty("versions", "redis-developer/langgraph-redis@b045e2b")
 class VersionsAreSeconds(Hooked):
     """Two versions that are made within one second are equal.
 
@@ -4294,7 +4294,7 @@ class VersionsAreSeconds(Hooked):
         return f"{int(time.time()):032}"
 
 
-@faulty("versions", "DUR-02")
+@faulty("versions", "langchain-ai/langgraphjs#1996")
 class VersionsCountCalls(Hooked):
     """The next version is a count of calls in this process, whatever the current version is.
 
@@ -4306,7 +4306,7 @@ class VersionsCountCalls(Hooked):
         return f"{next(calls):032}.0"
 
 
-@faulty("versions", "LIF-13")
+@faulty("versions", "redis-developer/langgraph-redis@b045e2b")
 class VersionsMustBeText(Hooked):
     """The version after an integer or float raises.
 
@@ -4319,7 +4319,7 @@ class VersionsMustBeText(Hooked):
         return super().get_next_version(current, channel)
 
 
-@faulty("versions", "LIF-13")
+@faulty("versions", "redis-developer/langgraph-redis@b045e2b")
 class FirstVersionIsSkipped(Hooked):
     """The first version raises: None is taken for a version.
 
@@ -4330,7 +4330,7 @@ class FirstVersionIsSkipped(Hooked):
         return super().get_next_version(current + type(current)(), channel)
 
 
-@faulty("versions", "LIF-13")
+@faulty("versions", "redis-developer/langgraph-redis@b045e2b")
 class VersionsStandStill(Hooked):
     """The version after a version is itself, since the fraction alone is made anew, and may be smaller.
 
@@ -4346,7 +4346,7 @@ class VersionsStandStill(Hooked):
 # --- values and the serialiser ---
 
 
-@faulty("values", "SER-20")
+@faulty("values", "redis-developer/langgraph-redis#87")
 class MessagesBecomeDicts(Converting):
     """Messages come back as dicts.
 
@@ -4357,7 +4357,7 @@ class MessagesBecomeDicts(Converting):
         return value.model_dump() if isinstance(value, BaseMessage) else value
 
 
-@faulty("values", "SER-20")
+@faulty("values", "redis-developer/langgraph-redis#87")
 class MessagesLoseExtraFields(Converting):
     """Messages come back without additional_kwargs and response_metadata.
 
@@ -4370,7 +4370,7 @@ class MessagesLoseExtraFields(Converting):
         return value.model_copy(update={"additional_kwargs": {}, "response_metadata": {}})
 
 
-@faulty("values", "SER-20")
+@faulty("values", "redis-developer/langgraph-redis#87")
 class MessagesLoseTheirIds(Converting):
     """Messages come back without their ids, so the engine adds them again instead of replacing them.
 
@@ -4381,7 +4381,7 @@ class MessagesLoseTheirIds(Converting):
         return value.model_copy(update={"id": None}) if isinstance(value, BaseMessage) else value
 
 
-@faulty("values", "SER-13")
+@faulty("values", "redis-developer/langgraph-redis#198")
 class NestedBytesBecomeText(Converting):
     """bytes inside of dicts and lists come back as str; at the top they stay.
 
@@ -4397,7 +4397,7 @@ class NestedBytesBecomeText(Converting):
         return value.decode("latin-1") if isinstance(value, bytes) else value
 
 
-@faulty("values", "SER-17")
+@faulty("values", "langchain-ai/langgraph#8185")
 class DatetimesLoseTheirZone(Converting):
     """Times with a zone come back without one.
 
@@ -4408,7 +4408,7 @@ class DatetimesLoseTheirZone(Converting):
         return value.replace(tzinfo=None) if isinstance(value, datetime) else value
 
 
-@faulty("values", "SER-17")
+@faulty("values", "langchain-ai/langgraph#8185")
 class DatetimesLoseMicroseconds(Converting):
     """Times come back cut to milliseconds.
 
@@ -4419,7 +4419,7 @@ class DatetimesLoseMicroseconds(Converting):
         return value.replace(microsecond=value.microsecond // 1000 * 1000) if isinstance(value, datetime) else value
 
 
-@faulty("values", "SER-17")
+@faulty("values", "langchain-ai/langgraph#8185")
 class DatesBecomeDatetimes(Converting):
     """A date comes back as a time at midnight.
 
@@ -4430,7 +4430,7 @@ class DatesBecomeDatetimes(Converting):
         return datetime(value.year, value.month, value.day) if type(value) is date else value
 
 
-@faulty("values", "SER-17")
+@faulty("values", "langchain-ai/langgraph#8185")
 class DecimalsBecomeFloats(Converting):
     """A Decimal comes back as a float.
 
@@ -4441,7 +4441,7 @@ class DecimalsBecomeFloats(Converting):
         return float(value) if isinstance(value, decimal.Decimal) else value
 
 
-@faulty("values", "SER-17")
+@faulty("values", "langchain-ai/langgraph#8185")
 class UuidsBecomeText(Converting):
     """A UUID comes back as text.
 
@@ -4452,7 +4452,7 @@ class UuidsBecomeText(Converting):
         return str(value) if isinstance(value, uuid.UUID) else value
 
 
-@faulty("values", "SER-17")
+@faulty("values", "langchain-ai/langgraph#8185")
 class EnumsBecomeTheirValues(Converting):
     """A member of an Enum comes back as its value.
 
@@ -4463,7 +4463,7 @@ class EnumsBecomeTheirValues(Converting):
         return value.value if isinstance(value, Enum) else value
 
 
-@faulty("values", "SER-13")
+@faulty("values", "redis-developer/langgraph-redis#198")
 class SetsBecomeLists(Converting):
     """A set comes back as a list.
 
@@ -4474,7 +4474,7 @@ class SetsBecomeLists(Converting):
         return list(value) if isinstance(value, (set, frozenset)) else value
 
 
-@faulty("values", "SER-13")
+@faulty("values", "redis-developer/langgraph-redis#198")
 class DataclassesBecomeDicts(Converting):
     """A dataclass comes back as a dict.
 
@@ -4488,7 +4488,7 @@ class DataclassesBecomeDicts(Converting):
         return dataclasses.asdict(cast(Any, value))
 
 
-@faulty("values", "SER-13")
+@faulty("values", "redis-developer/langgraph-redis#198")
 class PydanticModelsBecomeDicts(Converting):
     """A pydantic model comes back as a dict.
 
@@ -4500,7 +4500,7 @@ class PydanticModelsBecomeDicts(Converting):
         return value.model_dump() if model else value
 
 
-@faulty("values", "SER-21")
+@faulty("values", "redis-developer/langgraph-redis#57")
 class BytearraysBecomeBytes(Converting):
     """A bytearray comes back as bytes.
 
@@ -4546,7 +4546,7 @@ class LongIntegersLoseDigits(Converting):
         return int(float(value)) if type(value) is int and abs(value) > 2**53 else value
 
 
-@faulty("values", "SER-18")
+@faulty("values", "langchain-ai/langgraph#8689")
 class NansBecomeNone(Converting):
     """NaN and the infinities come back as None.
 
@@ -4634,7 +4634,7 @@ class KeysOfDictsAreSorted(Converting):
         return {key: value[key] for key in sorted(value, key=str)} if type(value) is dict else value
 
 
-@faulty("values", "SER-21")
+@faulty("values", "redis-developer/langgraph-redis#57")
 class BytesInWritesBecomeText(Converting):
     """bytes in pending writes come back as str; in channels they stay.
 
@@ -4647,7 +4647,7 @@ class BytesInWritesBecomeText(Converting):
         return value.decode("latin-1") if isinstance(value, bytes) else value
 
 
-@faulty("values", "GET-10")
+@faulty("values", "redis-developer/langgraph-redis#87")
 class ListedSetsAreLists(Hooked):
     """A set comes back as a list from `list`; from `get_tuple` as a set.
 
@@ -4705,7 +4705,7 @@ class OwnSerialiser(Hooked):
         return self.split()._delta_channels(thread_id, ns)
 
 
-@faulty("serde", "SER-14")
+@faulty("serde", "langchain-ai/langgraph#1699")
 class WritesIgnoreTheSerialiser(OwnSerialiser):
     """Pending writes go through the default serialiser, not the one that the saver was given.
 
@@ -4716,7 +4716,7 @@ class WritesIgnoreTheSerialiser(OwnSerialiser):
         self.split(lambda obj: True).put_writes(config, writes, task_id, task_path)
 
 
-@faulty("serde", "SER-14")
+@faulty("serde", "langchain-ai/langgraph#1699")
 class ValuesIgnoreTheSerialiser(OwnSerialiser):
     """Channel values go through the default serialiser, not the one that the saver was given.
 
@@ -4728,7 +4728,7 @@ class ValuesIgnoreTheSerialiser(OwnSerialiser):
         return self.split(lambda obj: any(obj is value for value in values)).put(*call)
 
 
-@faulty("serde", "SER-14; SEC-12")
+@faulty("serde", "langchain-ai/langgraph#1699, langchain-ai/langgraph#8116")
 class PlainValuesIgnoreTheSerialiser(OwnSerialiser):
     """Text and numbers in channels are stored as they are; only other values go through the saver's serialiser.
 
@@ -4814,7 +4814,7 @@ class _RawMessages(Converting):
         return value.model_dump() if isinstance(value, BaseMessage) else value
 
 
-@faulty("parity", "GET-10")
+@faulty("parity", "redis-developer/langgraph-redis#87")
 class AsyncReadsGiveRawMessages(AsyncOnly):
     """The async reads give messages as dicts, the sync ones as messages.
 
@@ -4829,7 +4829,7 @@ class _ForgetsParent(Hooked):
         return call._replace(config=without(call.config, "checkpoint_id"))
 
 
-@faulty("parity", "PUT-21")
+@faulty("parity", "BetterDB-inc/monitor#117")
 class AputForgetsTheParent(AsyncOnly):
     """`aput` stores no parent.
 
@@ -4844,7 +4844,7 @@ class _IgnoresFilter(Hooked):
         return query._replace(filter=None)
 
 
-@faulty("parity", "LST-03")
+@faulty("parity", "langchain-ai/langgraphjs#2504")
 class AlistIgnoresTheFilter(AsyncOnly):
     """`alist` ignores the filter.
 
@@ -4854,7 +4854,7 @@ class AlistIgnoresTheFilter(AsyncOnly):
     twin = _IgnoresFilter
 
 
-@faulty("parity", "LST-06")
+@faulty("parity", "cloudflare/langchain-cloudflare#50")
 class AlistIgnoresBefore(AsyncOnly):
     """`alist` ignores `before`.
 
@@ -4864,7 +4864,7 @@ class AlistIgnoresBefore(AsyncOnly):
     twin = BeforeIsIgnored
 
 
-@faulty("parity", "WRT-03")
+@faulty("parity", "langchain-ai/langgraph#2399")
 class AsyncRepeatedWritesReplaceTheFirst(AsyncOnly):
     """A task's repeated writes replace its first ones in `aput_writes`, and not in `put_writes`.
 
@@ -4880,7 +4880,7 @@ class _NoWritesInGet(Hooked):
         return found._replace(pending_writes=[]) if found else None
 
 
-@faulty("parity", "GET-08")
+@faulty("parity", "skamalj/langgraph_checkpoint_firestore#9")
 class AgetTupleWithoutWrites(AsyncOnly):
     """`aget_tuple` gives no pending writes.
 
@@ -4890,7 +4890,7 @@ class AgetTupleWithoutWrites(AsyncOnly):
     twin = _NoWritesInGet
 
 
-@faulty("parity", "WRT-12")
+@faulty("parity", "aaronsu11/langgraph-checkpoint-dynamodb#9")
 class AputWritesTakesNoTaskPath(Hooked):
     """`aput_writes` takes no `task_path`, while `put_writes` does.
 
@@ -4901,7 +4901,7 @@ class AputWritesTakesNoTaskPath(Hooked):
         self.put_writes(config, writes, task_id)
 
 
-@faulty("parity", "GET-06")
+@faulty("parity", "skamalj/langgraph_checkpoint_firestore#4")
 class AlistNamesItsFilterOtherwise(Hooked):
     """`alist` calls its filter `filters`, so the keyword of the base class raises.
 
@@ -4920,7 +4920,7 @@ class AlistNamesItsFilterOtherwise(Hooked):
             yield found
 
 
-@faulty("parity", "GET-06")
+@faulty("parity", "skamalj/langgraph_checkpoint_firestore#4")
 class AlistMustBeAwaited(Hooked):
     """`alist` is a coroutine that gives a list, not an async iterator.
 
@@ -4938,7 +4938,7 @@ class AlistMustBeAwaited(Hooked):
         return [*self.list(config, filter=filter, before=before, limit=limit)]
 
 
-@faulty("parity", "PUT-30")
+@faulty("parity", "BetterDB-inc/monitor#117")
 class AputReturnsNothing(Hooked):
     """`aput` returns None.
 
@@ -4955,7 +4955,7 @@ class AputReturnsNothing(Hooked):
         self.put(config, checkpoint, metadata, new_versions)
 
 
-@faulty("parity", "GET-07")
+@faulty("parity", "langchain-ai/langgraph#8722")
 class AsyncMethodsHaveAStoreOfTheirOwn(OtherPath):
     """What is put with `put` is found with `get_tuple` and not with `aget_tuple`, and the reverse.
 
@@ -4982,7 +4982,7 @@ class AsyncMethodsHaveAStoreOfTheirOwn(OtherPath):
     aprune = AsyncOnly.aprune
 
 
-@faulty("parity", "DEL-06")
+@faulty("parity", "redis-developer/langgraph-redis#51")
 class AdeleteThreadDoesNothing(Hooked):
     """`adelete_thread` deletes nothing.
 
@@ -4993,7 +4993,7 @@ class AdeleteThreadDoesNothing(Hooked):
         return None
 
 
-@faulty("parity", "LIF-12")
+@faulty("parity", "langchain-ai/langgraph#8722")
 class AdeleteThreadIsNotImplemented(Hooked):
     """`adelete_thread` raises NotImplementedError, while `delete_thread` works.
 
@@ -5004,7 +5004,7 @@ class AdeleteThreadIsNotImplemented(Hooked):
         raise NotImplementedError
 
 
-@faulty("parity", "DEL-06")
+@faulty("parity", "redis-developer/langgraph-redis#51")
 class DeleteThreadDoesNothingInSync(SyncOnly):
     """`delete_thread` deletes nothing, while `adelete_thread` does.
 
@@ -5015,7 +5015,7 @@ class DeleteThreadDoesNothingInSync(SyncOnly):
         return None
 
 
-@faulty("parity", "GET-07")
+@faulty("parity", "langchain-ai/langgraph#8722")
 class SyncListIgnoresTheLimit(SyncOnly):
     """`list` ignores the limit, while `alist` does not.
 
@@ -5093,7 +5093,7 @@ class AputReturnsBeforeItStored(Hooked):
 # --- concurrency ---
 
 
-@faulty("concurrency", "CON-12")
+@faulty("concurrency", "langchain-ai/langgraph#8796")
 class ConcurrentPutsLoseACheckpoint(Hooked):
     """Of two checkpoints that are put into a namespace at the same time one is lost.
 
@@ -5188,7 +5188,7 @@ class _TornPut(Hooked):
         return self.put(config, checkpoint, metadata, new_versions)
 
 
-@faulty("concurrency", "PUT-26")
+@faulty("concurrency", "redis-developer/langgraph-redis@57d031d")
 class CancelledAputLeavesHalfACheckpoint(AsyncOnly):
     """An `aput` that is cancelled midway leaves a checkpoint without its values.
 
@@ -5198,7 +5198,7 @@ class CancelledAputLeavesHalfACheckpoint(AsyncOnly):
     twin = _TornPut
 
 
-@faulty("concurrency", "PUT-26")
+@faulty("concurrency", "redis-developer/langgraph-redis@57d031d")
 class CancelledBatchIsHalfStored(Hooked):
     """An `aput_writes` that is cancelled midway leaves the first write of its batch.
 
@@ -5213,7 +5213,7 @@ class CancelledBatchIsHalfStored(Hooked):
         self.put_writes(config, writes, task_id, task_path)
 
 
-@faulty("concurrency", "CON-06")
+@faulty("concurrency", "langchain-ai/langgraph#5503")
 class CancelledAputLocksTheSaver(Hooked):
     """After an `aput` was cancelled every later `aput` hangs.
 
@@ -5240,7 +5240,7 @@ class CancelledAputLocksTheSaver(Hooked):
             gate.release()
 
 
-@faulty("concurrency", "CON-03")
+@faulty("concurrency", "langchain-ai/langchain-aws#754")
 class AlistBlocksTheLoop(Hooked):
     """`alist` over 100 checkpoints or more blocks the event loop for a second.
 
@@ -5262,7 +5262,7 @@ class AlistBlocksTheLoop(Hooked):
             yield each
 
 
-@faulty("concurrency", "GET-07")
+@faulty("concurrency", "langchain-ai/langgraph#8722")
 class OnlyTheMakersThreadMayCall(Hooked):
     """Calls from another thread than the one in which the saver was made raise.
 
@@ -5347,7 +5347,7 @@ class ParallelAsyncPutsHang(Hooked):
 # --- lifecycle ---
 
 
-@faulty("lifecycle", "LIF-04")
+@faulty("lifecycle", "langchain-ai/langgraph#6367")
 class CloseRaises(Hooked):
     """Leaving the context raises.
 
@@ -5375,7 +5375,7 @@ class CloseSwallowsErrors(Hooked):
         return True
 
 
-@faulty("lifecycle", "LIF-04")
+@faulty("lifecycle", "langchain-ai/langgraph#6367")
 class CloseLeavesAThread(Hooked):
     """A thread of the saver goes on after its context was left.
 
@@ -5387,7 +5387,7 @@ class CloseLeavesAThread(Hooked):
         return super().__enter__()
 
 
-@faulty("lifecycle", "LIF-04")
+@faulty("lifecycle", "langchain-ai/langgraph#6367")
 class CloseLeavesATask(Hooked):
     """A task of the saver goes on after its async context was left.
 
@@ -5425,7 +5425,7 @@ class Disk:
         return opened
 
 
-@faulty("durability", "DUR-01")
+@faulty("durability", "langchain-ai/langgraph#3762")
 class CheckpointsAreNotCommitted(Disk):
     """Checkpoints are seen by the saver that put them and lost when it is gone.
 
@@ -5435,7 +5435,7 @@ class CheckpointsAreNotCommitted(Disk):
     survives = ("writes",)
 
 
-@faulty("durability", "WRT-08")
+@faulty("durability", "langchain-ai/langgraph#3762")
 class WritesAreNotCommitted(Disk):
     """Pending writes are seen by the saver that stored them and lost when it is gone.
 
@@ -5445,7 +5445,7 @@ class WritesAreNotCommitted(Disk):
     survives = ("storage", "blobs", "_ids")
 
 
-@faulty("durability", "DUR-03")
+@faulty("durability", "langchain-ai/langgraph#8039")
 class ValuesAreNotCommitted(Disk):
     """Channel values are lost when the saver is gone, while the checkpoints stay.
 
@@ -5462,7 +5462,7 @@ class _ForgetsDeletes(Hooked):
         super().delete_thread(thread_id)
 
 
-@faulty("durability", "DUR-01")
+@faulty("durability", "langchain-ai/langgraph#3762")
 class DeletesAreNotCommitted(Disk):
     """A deleted thread is back when the storage is opened again.
 
@@ -5495,7 +5495,7 @@ class _NeedsFlags(Hooked):
         return super()._writes_of(thread_id, ns, checkpoint_id) if flagged else []
 
 
-@faulty("durability", "DUR-02")
+@faulty("durability", "langchain-ai/langgraphjs#1996")
 class WritesNeedAFlagInMemory(Disk):
     """Writes are read only for checkpoints that this instance knows to have some.
 
@@ -5523,7 +5523,7 @@ class _NeedsLatest(Hooked):
         return super()._latest(thread_id, ns)
 
 
-@faulty("durability", "DUR-02")
+@faulty("durability", "langchain-ai/langgraphjs#1996")
 class LatestIsInMemory(Disk):
     """A saver that is opened anew takes the first checkpoint of a thread for the latest.
 
@@ -5549,7 +5549,7 @@ class _LiveTypes(Hooked):
         return with_values(found, {ch: converted(value, plain) for ch, value in values.items()})
 
 
-@faulty("durability", "DUR-02")
+@faulty("durability", "langchain-ai/langgraphjs#1996")
 class TypesAreInMemory(Disk):
     """Sets come back as lists from a saver that is opened anew.
 
@@ -5576,7 +5576,7 @@ class _CommitsLate(Hooked):
         return super().storing(call)
 
 
-@faulty("durability", "DUR-01")
+@faulty("durability", "langchain-ai/langgraph#3762")
 class LastCheckpointIsNotCommitted(Disk):
     """The last checkpoint is lost when its saver is gone: each put commits the one before.
 

@@ -299,56 +299,56 @@ class _Collated(_Labels):
         return [self.spelled.get(name, name) for name in super().living(now)]
 
 
-@faulty("labels", "SPT-10")
+@faulty("labels", "langchain-ai/langgraphjs#2830")
 class LabelsJoinedBySlash(_Joined):
     """Labels are joined by a slash, so ("a/b",) is ("a", "b"). Files and object stores."""
 
     separator = "/"
 
 
-@faulty("labels", "SPT-10")
+@faulty("labels", "langchain-ai/langgraphjs#2830")
 class LabelsJoinedByDash(_Joined):
     """Labels are joined by a dash, so ("a-b",) is ("a", "b"). Search indexes whose names allow little else."""
 
     separator = "-"
 
 
-@faulty("labels", "SPT-10")
+@faulty("labels", "langchain-ai/langgraphjs#2830")
 class LabelsJoinedByUnderscore(_Joined):
     """Labels are joined by an underscore, so ("a_b",) is ("a", "b"). Table or collection per namespace."""
 
     separator = "_"
 
 
-@faulty("labels", "SPT-10")
+@faulty("labels", "langchain-ai/langgraphjs#2830")
 class LabelsJoinedByHash(_Joined):
     """Labels are joined by "#", so ("a#b",) is ("a", "b"). DynamoDB sort keys."""
 
     separator = "#"
 
 
-@faulty("labels", "SPT-10")
+@faulty("labels", "langchain-ai/langgraphjs#2830")
 class LabelsJoinedBySpace(_Joined):
     """Labels are joined by a space, so ("a b",) is ("a", "b"). Full-text fields."""
 
     separator = " "
 
 
-@faulty("labels", "SPT-10")
+@faulty("labels", "langchain-ai/langgraphjs#2830")
 class LabelsJoinedByComma(_Joined):
     """Labels are joined by a comma, so ("a,b",) is ("a", "b"). RediSearch tag fields."""
 
     separator = ","
 
 
-@faulty("labels", "SPT-10")
+@faulty("labels", "langchain-ai/langgraphjs#2830")
 class LabelsJoinedByUnitSeparator(_Joined):
     """Labels are joined by the unit separator, which nobody uses in a label, they say. SQL."""
 
     separator = "\x1f"
 
 
-@faulty("labels", "SPT-10")
+@faulty("labels", "langchain-ai/langgraphjs#2830")
 class LabelsJoinedByColon(_Collated):
     """Namespaces whose labels joined by a colon are equal share their items. Redis keys."""
 
@@ -356,7 +356,7 @@ class LabelsJoinedByColon(_Collated):
         return tuple(label for label in ":".join(namespace).split(":") if label) or namespace
 
 
-@faulty("labels", "SPT-10")
+@faulty("labels", "langchain-ai/langgraphjs#2830")
 class LabelsJoinedByDoubleColon(_Collated):
     """Namespaces whose labels joined by two colons are equal share their items. Redis keys."""
 
@@ -364,7 +364,7 @@ class LabelsJoinedByDoubleColon(_Collated):
         return tuple(label for label in "::".join(namespace).split("::") if label) or namespace
 
 
-@faulty("labels", "SPT-10")
+@faulty("labels", "langchain-ai/langgraphjs#2830")
 class LabelsJoinedByBar(_Collated):
     """Namespaces whose labels joined by a bar are equal share their items. Cache in front of a database."""
 
@@ -372,7 +372,7 @@ class LabelsJoinedByBar(_Collated):
         return tuple(label for label in "|".join(namespace).split("|") if label) or namespace
 
 
-@faulty("labels", "SPT-10")
+@faulty("labels", "langchain-ai/langgraphjs#2830")
 class LabelsJoinedByNothing(_Store):
     """A get looks an item up by its labels run together, so ("ab", "c") finds what is in ("a", "bc"). Hashed keys."""
 
@@ -384,7 +384,7 @@ class LabelsJoinedByNothing(_Store):
         return super()._get(op, now)
 
 
-@faulty("labels", "SPT-10")
+@faulty("labels", "langchain-ai/langgraphjs#2830")
 class NamespaceAndKeyJoined(_Store):
     """Namespace and key are one path, so key "b/c" in ("a",) is key "c" in ("a", "b"). Object stores."""
 
@@ -504,7 +504,7 @@ class LabelsBeyondFiveLost(_Labels):
         return namespace[:5]
 
 
-@faulty("labels", "SEC-09")
+@faulty("labels", "langchain-ai/langgraphjs#2352")
 class LabelsWithDollarRefused(_Store):
     """Labels that start with "$" or "__" are refused. MongoDB field names, JavaScript objects."""
 
@@ -516,7 +516,7 @@ class LabelsWithDollarRefused(_Store):
         return op
 
 
-@faulty("labels", "SPT-09")
+@faulty("labels", "langchain-ai/langchain-mongodb#375")
 class SharedLabelsCollide(_Store):
     """Items of one key whose namespaces share a label violate a unique index. MongoDB indexes over arrays."""
 
@@ -528,7 +528,7 @@ class SharedLabelsCollide(_Store):
         return super()._execute(plan, documents, queries)
 
 
-@faulty("labels", "SPT-09")
+@faulty("labels", "langchain-ai/langchain-mongodb#375")
 class SiblingKeysOverwritten(_Store):
     """An item replaces one of the same key in a sibling namespace. Primary key of the wrong columns."""
 
@@ -596,7 +596,7 @@ class _Lenient(_Store):
         return PutOp(namespace, str(key), value, index=index, ttl=ttl)
 
 
-@faulty("labels", "SPT-06")
+@faulty("labels", "langchain-ai/langgraph#6240")
 class LabelsOfOtherTypesTurnedToText(_Lenient):
     """A label that is no text is turned to text, so (1,) and (None,) are stored. Any backend with a str() too many."""
 
@@ -604,7 +604,7 @@ class LabelsOfOtherTypesTurnedToText(_Lenient):
         return tuple(map(str, namespace))
 
 
-@faulty("labels", "SPT-06")
+@faulty("labels", "langchain-ai/langgraph#6240")
 class LabelsThatAreEmptyDropped(_Lenient):
     """Empty labels are dropped instead of refused. Path joins."""
 
@@ -613,7 +613,7 @@ class LabelsThatAreEmptyDropped(_Lenient):
         return kept or cast(_Namespace, namespace)
 
 
-@faulty("labels", "SPT-06")
+@faulty("labels", "langchain-ai/langgraph#6240")
 class LabelsWithPeriodSplit(_Lenient):
     """A label with a period is split instead of refused. SQL stores that join by periods."""
 
@@ -726,7 +726,7 @@ class KeysMadeFileNames(_Keys):
         return re.sub(r'[/\\:*?"<>|]', "_", key)
 
 
-@faulty("keys", "SPT-08")
+@faulty("keys", "redis-developer/langgraph-redis#196")
 class KeysPercentDecoded(_Keys):
     """Keys are decoded as parts of a URL, so "a%20b" is "a b". REST backends."""
 
@@ -742,7 +742,7 @@ class KeysLoseFileEnding(_Keys):
         return key.rsplit(".", 1)[0] or key
 
 
-@faulty("keys", "SPT-08")
+@faulty("keys", "redis-developer/langgraph-redis#196")
 class KeyThatIsEmptyRefused(_Keys):
     """The empty key is refused. DynamoDB."""
 
@@ -752,7 +752,7 @@ class KeyThatIsEmptyRefused(_Keys):
         return key
 
 
-@faulty("keys", "SPT-08")
+@faulty("keys", "redis-developer/langgraph-redis#196")
 class KeysWithPunctuationStay(_Store):
     """An item whose key has "-", "#" or a period cannot be deleted. RediSearch queries without escapes."""
 
@@ -761,7 +761,7 @@ class KeysWithPunctuationStay(_Store):
             super()._put(namespace, key, put, units, now)
 
 
-@faulty("keys", "SEC-09")
+@faulty("keys", "langchain-ai/langgraphjs#2352")
 class KeysThatAreReservedRefused(_Keys):
     """Keys such as "__proto__", "_id" or "$set" are refused. MongoDB, JavaScript objects."""
 
@@ -771,7 +771,7 @@ class KeysThatAreReservedRefused(_Keys):
         return key
 
 
-@faulty("keys", "SPT-08")
+@faulty("keys", "redis-developer/langgraph-redis#196")
 class KeysMatchedByLike(_Store):
     """ "%" and "_" in the key of a get are wildcards. SQL LIKE in place of =."""
 
@@ -795,7 +795,7 @@ class KeysDeletedByGlob(_Store):
                 self._remove(namespace, match)
 
 
-@faulty("keys", "SPT-09")
+@faulty("keys", "langchain-ai/langchain-mongodb#375")
 class KeysUniqueInTheStore(_Store):
     """A put removes the item of that key from every other namespace. Primary key without the namespace."""
 
@@ -806,7 +806,7 @@ class KeysUniqueInTheStore(_Store):
         super()._put(namespace, key, put, units, now)
 
 
-@faulty("keys", "SPT-11")
+@faulty("keys", "langchain-ai/langgraph#3739")
 class KeysKeepTheirType(_Store):
     """A key that is no text is looked up as it is, so the item of key 1 is not found under "1". Dictionaries."""
 
@@ -1032,7 +1032,7 @@ class LongListsCut(_Leaves):
         return value[:1000] if isinstance(value, list) else value
 
 
-@faulty("values", "SPT-13")
+@faulty("values", "langchain-ai/langchain-aws#1138")
 class LongTextsCut(_Texts):
     """Texts are cut after 65535 characters. MySQL's TEXT."""
 
@@ -1118,7 +1118,7 @@ class DatesRewritten(_Texts):
         return text.replace("Z", "+00:00") if "T" in text else f"{text}T00:00:00"
 
 
-@faulty("values", "SPT-12")
+@faulty("values", "langchain-ai/langgraph#1878")
 class TextsCutAtNul(_Texts):
     """A text is cut at its first NUL. C libraries."""
 
@@ -1166,7 +1166,7 @@ class HtmlEscaped(_Texts):
         return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-@faulty("values", "SEC-09")
+@faulty("values", "langchain-ai/langgraphjs#2352")
 class DottedFieldsNested(_Names):
     """A field "a.b" comes back as "b" within "a". MongoDB updates."""
 
@@ -1181,7 +1181,7 @@ class DottedFieldsNested(_Names):
         return nested
 
 
-@faulty("values", "SEC-09")
+@faulty("values", "langchain-ai/langgraphjs#2352")
 class DollarFieldsDropped(_Names):
     """Fields whose names start with "$" are dropped. MongoDB."""
 
@@ -1189,7 +1189,7 @@ class DollarFieldsDropped(_Names):
         return {name: element for name, element in value.items() if not name.startswith("$")}
 
 
-@faulty("values", "SEC-09")
+@faulty("values", "langchain-ai/langgraphjs#2352")
 class UnderscoreFieldsDropped(_Store):
     """Fields such as "_id" are taken for the backend's own and dropped. MongoDB, Elasticsearch."""
 
@@ -1224,7 +1224,7 @@ class FieldsNamedLikeColumnsLost(_Store):
         return item
 
 
-@faulty("values", "SPT-07")
+@faulty("values", "redis-developer/langgraph-redis#128")
 class OtherTypesStoredAsText(_Store):
     """What is not JSON is stored as its text instead of refused. json.dumps(default=str)."""
 
@@ -1251,7 +1251,7 @@ class FieldsAdded(_Store):
         return item
 
 
-@faulty("values", "SGT-01")
+@faulty("values", "langchain-ai/langgraph#3767")
 class ValueIsText(_Store):
     """The value comes back as JSON text. Redis strings, TEXT columns."""
 
@@ -1263,7 +1263,7 @@ class ValueIsText(_Store):
 # Aliasing
 
 
-@faulty("aliasing", "SPT-02")
+@faulty("aliasing", "langchain-ai/langgraph#8835")
 class StoredValueIsTheCallers(_Store):
     """The store keeps the caller's dictionary, so changing that changes the item. In memory, caches."""
 
@@ -1274,7 +1274,7 @@ class StoredValueIsTheCallers(_Store):
         return put
 
 
-@faulty("aliasing", "SPT-02")
+@faulty("aliasing", "langchain-ai/langgraph#8835")
 class StoredPartsAreTheCallers(_Store):
     """The store copies the outer dictionary only, so nested parts stay the caller's. In memory, caches."""
 
@@ -1285,7 +1285,7 @@ class StoredPartsAreTheCallers(_Store):
         return put
 
 
-@faulty("aliasing", "SGT-03")
+@faulty("aliasing", "langchain-ai/langgraph#8835")
 class GetGivesStoredValue(_Store):
     """A get returns the stored dictionary, so changing that changes the item. In memory, caches."""
 
@@ -1296,7 +1296,7 @@ class GetGivesStoredValue(_Store):
         return item
 
 
-@faulty("aliasing", "SGT-03")
+@faulty("aliasing", "langchain-ai/langgraph#8835")
 class GetGivesStoredParts(_Store):
     """A get returns nested parts as they are stored, so changing those changes the item. Shallow copies."""
 
@@ -1307,7 +1307,7 @@ class GetGivesStoredParts(_Store):
         return item
 
 
-@faulty("aliasing", "SGT-03")
+@faulty("aliasing", "langchain-ai/langgraph#8835")
 class SearchGivesStoredParts(_Store):
     """A search returns nested parts as they are stored, so changing those changes the item. Shallow copies."""
 
@@ -1318,7 +1318,7 @@ class SearchGivesStoredParts(_Store):
         return page
 
 
-@faulty("aliasing", "BAT-07")
+@faulty("aliasing", "langchain-ai/langgraph@1febec7c0")
 class EqualGetsShareOneItem(_Store):
     """Equal gets of a batch are answered by one object, so changing one answer changes the other. Deduplication."""
 
@@ -1345,7 +1345,7 @@ class _Times(_Store):
         return item
 
 
-@faulty("items", "SPT-01")
+@faulty("items", "langchain-ai/langgraph#7411")
 class CreatedAtReset(_Store):
     """A put over an item resets created_at. INSERT OR REPLACE."""
 
@@ -1368,7 +1368,7 @@ class CreatedAtSurvivesDelete(_Store):
             record.created_at = self.created.setdefault((namespace, key), record.created_at)
 
 
-@faulty("items", "SPT-01")
+@faulty("items", "langchain-ai/langgraph#7411")
 class UpdatedAtStays(_Store):
     """A put over an item leaves updated_at as it was. Column default without a trigger."""
 
@@ -1421,7 +1421,7 @@ class UpdatedAtBeforeCreatedAt(_Store):
             record.created_at += timedelta(seconds=1)
 
 
-@faulty("items", "SGT-02")
+@faulty("items", "langchain-ai/langgraph#3767")
 class TimesAreNaive(_Times):
     """Times come back without a zone. SQLite, MongoDB."""
 
@@ -1429,7 +1429,7 @@ class TimesAreNaive(_Times):
         return time.replace(tzinfo=None)
 
 
-@faulty("items", "SGT-02")
+@faulty("items", "langchain-ai/langgraph#3767")
 class TimesAreText(_Times):
     """Times come back as text. Redis, JSON."""
 
@@ -1437,7 +1437,7 @@ class TimesAreText(_Times):
         return cast(datetime, time.isoformat())
 
 
-@faulty("items", "SGT-02")
+@faulty("items", "langchain-ai/langgraph#3767")
 class TimesAreNumbers(_Times):
     """Times come back as seconds since 1970. DynamoDB, Redis."""
 
@@ -1445,7 +1445,7 @@ class TimesAreNumbers(_Times):
         return cast(datetime, time.timestamp())
 
 
-@faulty("items", "DUR-06")
+@faulty("items", "langchain-ai/langchain-mongodb#315")
 class TimesAreLocalLabelledUtc(_Times):
     """Times are of the server's wall clock, two hours ahead, but labelled UTC. TIMESTAMP without time zone."""
 
@@ -1461,7 +1461,7 @@ class TimesCutToTheDay(_Times):
         return time.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-@faulty("items", "SGT-01")
+@faulty("items", "langchain-ai/langgraph#3767")
 class NamespaceIsList(_Store):
     """An item's namespace is a list. JSON columns, SQL arrays."""
 
@@ -1470,7 +1470,7 @@ class NamespaceIsList(_Store):
         return item
 
 
-@faulty("items", "SGT-01")
+@faulty("items", "langchain-ai/langgraph#3767")
 class NamespaceIsText(_Store):
     """An item's namespace is its joined text. SQL columns."""
 
@@ -1479,7 +1479,7 @@ class NamespaceIsText(_Store):
         return item
 
 
-@faulty("items", "SGT-01")
+@faulty("items", "langchain-ai/langgraph#3767")
 class FoundNamespaceIsThePrefix(_Store):
     """An item that a search returns has the searched prefix for its namespace. Rows read without that column."""
 
@@ -1493,7 +1493,7 @@ class FoundNamespaceIsThePrefix(_Store):
         return item
 
 
-@faulty("items", "SGT-01")
+@faulty("items", "langchain-ai/langgraph#3767")
 class FoundKeyIsThePath(_Store):
     """An item that a search returns has its namespace in its key. Redis keys, object stores."""
 
@@ -1503,7 +1503,7 @@ class FoundKeyIsThePath(_Store):
         return item
 
 
-@faulty("items", "SGT-01")
+@faulty("items", "langchain-ai/langgraph#3767")
 class KeyIsBytes(_Store):
     """An item's key is bytes. Redis clients that do not decode."""
 
@@ -1522,7 +1522,7 @@ class FoundUpdatedAtIsCreatedAt(_Store):
         return item
 
 
-@faulty("items", "SCH-06")
+@faulty("items", "langchain-ai/langgraphjs@821ae3cf2")
 class FoundItemsHaveNoScore(_Store):
     """A search returns items of the class Item, which have no score. One row mapper for get and search."""
 
@@ -1601,7 +1601,7 @@ class PutOfEmptyValueDeletes(_Store):
         return op._replace(value=None) if isinstance(op, PutOp) and op.value == {} else op
 
 
-@faulty("put", "SPT-14")
+@faulty("put", "langchain-ai/langgraph@1febec7c0")
 class PutOfNoneStoresEmptyValue(_Store):
     """A put of None stores an empty value instead of deleting. Any backend that has delete as another call."""
 
@@ -1651,7 +1651,7 @@ class GetOfMissingGivesEmptyItem(_Store):
         return item
 
 
-@faulty("get", "SGT-04")
+@faulty("get", "langchain-ai/langchain-azure#498")
 class GetFallsBackToParent(_Store):
     """A get of what a namespace lacks returns the parent namespace's item. Layered settings."""
 
@@ -1660,7 +1660,7 @@ class GetFallsBackToParent(_Store):
         return super()._get(op._replace(namespace=op.namespace[:-1]), now) if item is None and op.namespace else item
 
 
-@faulty("get", "SGT-04")
+@faulty("get", "langchain-ai/langchain-azure#498")
 class GetFindsInDeeperNamespaces(_Store):
     """A get finds items of deeper namespaces too. Get built on search."""
 
@@ -1845,7 +1845,7 @@ class _Results(_Store):
         return self.results(plan.ops, super()._execute(plan, documents, queries))
 
 
-@faulty("batch", "BAT-01")
+@faulty("batch", "langchain-ai/langgraph#2534")
 class ResultsLackPuts(_Results):
     """A batch has no results for its puts where it has reads too, so the others move up. Results of queries."""
 
@@ -1854,7 +1854,7 @@ class ResultsLackPuts(_Results):
         return kept or results
 
 
-@faulty("batch", "BAT-01")
+@faulty("batch", "langchain-ai/langgraph#2534")
 class ResultsGroupedByKind(_Results):
     """Results come in the order gets, searches, lists, puts. Operations grouped by kind."""
 
@@ -1864,7 +1864,7 @@ class ResultsGroupedByKind(_Results):
         return [results[i] for i in order]
 
 
-@faulty("batch", "BAT-01")
+@faulty("batch", "langchain-ai/langgraph#2534")
 class GetsOfABatchSortedByKey(_Results):
     """The gets of a batch are answered in the order of their keys. Results of one SELECT ... IN."""
 
@@ -1874,7 +1874,7 @@ class GetsOfABatchSortedByKey(_Results):
         return [results[next(answers)] if i in set(places) else result for i, result in enumerate(results)]
 
 
-@faulty("batch", "BAT-01")
+@faulty("batch", "langchain-ai/langgraph#2534")
 class MissesOfABatchLeftOut(_Results):
     """Gets that find nothing have no result in a batch of several. Results of one SELECT ... IN."""
 
@@ -1884,7 +1884,7 @@ class MissesOfABatchLeftOut(_Results):
         return [r for op, r in zip(ops, results, strict=True) if r is not None or not isinstance(op, GetOp)]
 
 
-@faulty("batch", "BAT-01")
+@faulty("batch", "langchain-ai/langgraph#2534")
 class PutsHaveResults(_Results):
     """The result of a put is the number of rows. Clients' return values passed on."""
 
@@ -1893,7 +1893,7 @@ class PutsHaveResults(_Results):
         return [one if isinstance(op, PutOp) else result for op, result in zip(ops, results, strict=True)]
 
 
-@faulty("batch", "BAT-07")
+@faulty("batch", "langchain-ai/langgraph@1febec7c0")
 class EqualGetsAnsweredOnce(_Results):
     """Of equal gets in a batch only the last is answered. A dictionary from key to place."""
 
@@ -1929,7 +1929,7 @@ class SearchesOfABatchShareFilter(_Results):
         ]
 
 
-@faulty("batch", "BAT-02")
+@faulty("batch", "langchain-ai/langgraph#2534")
 class FirstPutOfABatchWins(_Store):
     """Of two puts of an item in a batch the first wins. ON CONFLICT DO NOTHING, setdefault."""
 
@@ -1945,7 +1945,7 @@ class FirstPutOfABatchWins(_Store):
         return plan
 
 
-@faulty("batch", "BAT-02")
+@faulty("batch", "langchain-ai/langgraph#2534")
 class RepeatedPutsOfABatchRaise(_Store):
     """Two puts of an item in a batch raise. ON CONFLICT DO UPDATE cannot affect a row a second time."""
 
@@ -1956,7 +1956,7 @@ class RepeatedPutsOfABatchRaise(_Store):
         return plan
 
 
-@faulty("batch", "BAT-02")
+@faulty("batch", "langchain-ai/langgraph#2534")
 class DeletesOfABatchComeFirst(_Store):
     """Deletes of a batch are done before its puts, so a put and then a delete leave the item. Grouped statements."""
 
@@ -1972,7 +1972,7 @@ class DeletesOfABatchComeFirst(_Store):
         return plan
 
 
-@faulty("batch", "BAT-02")
+@faulty("batch", "langchain-ai/langgraph#2534")
 class PutsOfABatchDedupedByKey(_Store):
     """Of puts of one key to two namespaces in a batch only the last is done. Deduplication by too little."""
 
@@ -1982,7 +1982,7 @@ class PutsOfABatchDedupedByKey(_Store):
         return super()._execute(plan, documents, queries)
 
 
-@faulty("batch", "BAT-03")
+@faulty("batch", "langchain-ai/langgraph#2534")
 class ReadsOfABatchSeeItsPuts(_Store):
     """Reads of a batch see its puts. Writes first, or operations one by one."""
 
@@ -1994,7 +1994,7 @@ class ReadsOfABatchSeeItsPuts(_Store):
             return super()._execute(plan, [], queries)
 
 
-@faulty("batch", "BAT-04")
+@faulty("batch", "langchain-ai/langgraph#8590")
 class BatchesAreNotAtomic(_Store):
     """A batch that fails leaves what came before the failing operation. Autocommit."""
 
@@ -2088,7 +2088,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-@faulty("filter", "FLT-01")
+@faulty("filter", "langchain-ai/langgraph#7684")
 class NumbersComparedAsText(_Compare):
     """Ranges compare numbers as text, so 9 > 10. JSON's ->> operator."""
 
@@ -2126,7 +2126,7 @@ class TextsOutOfRange(_Compare):
         return in_range and super().compare(operator, value, operand)
 
 
-@faulty("filter", "FLT-12")
+@faulty("filter", "oracle/langchain-oracle#308")
 class EqualityConflatesTypes(_Compare):
     """ "5" equals 5. Comparison of texts, numeric affinity."""
 
@@ -2136,7 +2136,7 @@ class EqualityConflatesTypes(_Compare):
         return super().compare(operator, value, operand)
 
 
-@faulty("filter", "FLT-05")
+@faulty("filter", "langchain-ai/langgraph#8759")
 class ListsNeverEqual(_Compare):
     """A list or dictionary equals nothing. Comparison of different encodings."""
 
@@ -2177,7 +2177,7 @@ class ListOperandMeansAnyOf(_Compare):
         return super().compare(operator, value, operand)
 
 
-@faulty("filter", "SEC-03")
+@faulty("filter", "langchain-ai/langchain-mongodb#384")
 class ListValueMatchesItsElements(_Compare):
     """A list in the value matches each of its elements. MongoDB, Elasticsearch, Qdrant."""
 
@@ -2312,7 +2312,7 @@ class NeExcludesOtherTypes(_Compare):
         return (operator != "$ne" or type(value) is type(operand)) and super().compare(operator, value, operand)
 
 
-@faulty("filter", "FLT-10")
+@faulty("filter", "langchain-ai/langgraph#7684")
 class LastOperatorWins(_Store):
     """Of several operators on a field only the last counts. A dictionary of conditions by field."""
 
@@ -2320,7 +2320,7 @@ class LastOperatorWins(_Store):
         return list({condition[0]: condition for condition in conditions}.values())
 
 
-@faulty("filter", "FLT-10")
+@faulty("filter", "langchain-ai/langgraph#7684")
 class FirstOperatorWins(_Store):
     """Of several operators on a field only the first counts. next(iter(...))."""
 
@@ -2347,7 +2347,7 @@ class FieldsAreOred(_Store):
         return [item for item in found if not conditions or any(_matches(item.value, [c]) for c in conditions)]
 
 
-@faulty("filter", "FLT-09")
+@faulty("filter", "langchain-ai/langgraph#8829")
 class UnknownOperatorIgnored(_Store):
     """An unknown filter operator is ignored, so everything matches. Branches without an else."""
 
@@ -2359,7 +2359,7 @@ class UnknownOperatorIgnored(_Store):
         )
 
 
-@faulty("filter", "FLT-09")
+@faulty("filter", "langchain-ai/langgraph#8829")
 class UnknownOperatorMatchesNothing(_Store):
     """An unknown filter operator matches nothing instead of being refused. Branches that end in False."""
 
@@ -2369,7 +2369,7 @@ class UnknownOperatorMatchesNothing(_Store):
         return op
 
 
-@faulty("filter", "SEC-03")
+@faulty("filter", "langchain-ai/langchain-mongodb#384")
 class OperatorsOfTheBackendPassedOn(_Store):
     """The backend's own operators, such as $regex and $exists, work in a filter. MongoDB."""
 
@@ -2410,7 +2410,7 @@ def _pruned(filter: Mapping[str, Any], keep: Callable[[str], bool]) -> dict[str,
     return kept
 
 
-@faulty("filter", "FLT-11")
+@faulty("filter", "langchain-ai/langchain-aws#1199")
 class FilterIgnoredWithoutQuery(_Store):
     """A filter counts only with a query. Filters that belong to the vector search."""
 
@@ -2420,7 +2420,7 @@ class FilterIgnoredWithoutQuery(_Store):
         return super().found(op, [] if query is None else conditions, query, now)
 
 
-@faulty("filter", "VEC-17")
+@faulty("filter", "langchain-ai/langchain-aws#1199")
 class FilterIgnoredWithQuery(_Store):
     """A filter does not count with a query. Vector search built apart from the rest."""
 
@@ -2446,7 +2446,7 @@ class EmptyFilterMatchesNothing(_Store):
         return op._replace(limit=0) if isinstance(op, SearchOp) and op.filter == {} else op
 
 
-@faulty("filter", "SEC-01")
+@faulty("filter", "langchain-ai/langgraph#5666")
 class FilterKeyIsPastedIntoSql(_Store):
     """A field name with a quote ends the statement, so everything in the store matches. SQL without parameters."""
 
@@ -2456,7 +2456,7 @@ class FilterKeyIsPastedIntoSql(_Store):
         return op
 
 
-@faulty("filter", "SEC-01")
+@faulty("filter", "langchain-ai/langgraph#5666")
 class FilterValueIsPastedIntoSql(_Store):
     """An operand with a quote and OR ends the condition, so everything matches. SQL without parameters."""
 
@@ -2505,7 +2505,7 @@ class FilterFindsNestedFields(_Store):
         return [i for i in found if all(any(_matches(part, [c]) for part in parts(i.value)) for c in conditions)]
 
 
-@faulty("filter", "SCH-11")
+@faulty("filter", "langchain-ai/langgraph#8977")
 class FilterAfterLimit(_Store):
     """A page is cut first and filtered then, so it may lack items. Filters in the client."""
 
@@ -2517,7 +2517,7 @@ class FilterAfterLimit(_Store):
         return found[: op.offset] + matching
 
 
-@faulty("filter", "SCH-11")
+@faulty("filter", "langchain-ai/langgraph#8977")
 class OffsetBeforeFilter(_Store):
     """The offset skips items before the filter. Filters in the client."""
 
@@ -2549,7 +2549,7 @@ class _Prefix(_Store):
         return [item for item in found if self.below(item.namespace, op.namespace_prefix)]
 
 
-@faulty("search", "SCH-01")
+@faulty("search", "langchain-ai/langgraph#8300")
 class PrefixIsLikePattern(_Prefix):
     """ "%" and "_" in the prefix of a search are wildcards. SQL LIKE."""
 
@@ -2557,7 +2557,7 @@ class PrefixIsLikePattern(_Prefix):
         return not prefix or re.match(_like(".".join(prefix)) + r"(\.|\Z)", ".".join(name), re.DOTALL) is not None
 
 
-@faulty("search", "SCH-01")
+@faulty("search", "langchain-ai/langgraph#8300")
 class PrefixIsGlobPattern(_Prefix):
     """ "*", "?" and "[...]" in the prefix of a search are wildcards. SQLite's GLOB, Redis SCAN."""
 
@@ -2566,7 +2566,7 @@ class PrefixIsGlobPattern(_Prefix):
         return not prefix or any(fnmatch.fnmatchcase(joined, p) for p in (pattern, f"{pattern}.*"))
 
 
-@faulty("search", "SCH-01")
+@faulty("search", "langchain-ai/langgraph#8300")
 class PrefixIsRegularExpression(_Prefix):
     """Labels of the prefix of a search are regular expressions. MongoDB's $regex."""
 
@@ -2579,7 +2579,7 @@ class PrefixIsRegularExpression(_Prefix):
             return False
 
 
-@faulty("search", "SEC-13")
+@faulty("search", "langchain-ai/langgraph#8478")
 class PrefixEndsInsideLabel(_Prefix):
     """A search for ("acme",) finds what is in ("acme-corp",). LIKE without the separator."""
 
@@ -2587,7 +2587,7 @@ class PrefixEndsInsideLabel(_Prefix):
         return ".".join(name).startswith(".".join(prefix))
 
 
-@faulty("search", "SCH-02")
+@faulty("search", "langchain-ai/langgraph@66ebe1a0d")
 class PrefixIgnoresCase(_Prefix):
     """A search for ("foo",) finds what is in ("Foo",). SQLite's LIKE."""
 
@@ -2595,7 +2595,7 @@ class PrefixIgnoresCase(_Prefix):
         return [label.lower() for label in name[: len(prefix)]] == [label.lower() for label in prefix]
 
 
-@faulty("search", "SCH-08")
+@faulty("search", "langchain-ai/langchain-aws#1138")
 class PrefixIsTheWholeNamespace(_Prefix):
     """A search finds the items of the very namespace only, not of deeper ones. Partition keys."""
 
@@ -2667,7 +2667,7 @@ class LimitIgnored(_Store):
         return found[op.offset :]
 
 
-@faulty("search", "SCH-03")
+@faulty("search", "redis-developer/langgraph-redis#30")
 class LimitCappedAtTen(_Store):
     """A search returns at most 10 items, whatever the limit. RediSearch's default."""
 
@@ -2675,7 +2675,7 @@ class LimitCappedAtTen(_Store):
         return super().page(found, op)[:10]
 
 
-@faulty("search", "SCH-03")
+@faulty("search", "redis-developer/langgraph-redis#30")
 class LimitCappedAtHundred(_Store):
     """A search returns at most 100 items, whatever the limit. Backends that answer in pages, the first one taken."""
 
@@ -2745,7 +2745,7 @@ class LimitOfZeroMeansAll(_Store):
         return found[op.offset :] if op.limit == 0 else super().page(found, op)
 
 
-@faulty("search", "SCH-11")
+@faulty("search", "langchain-ai/langgraph#8977")
 class OffsetIgnored(_Store):
     """A search starts at the first item, whatever the offset. OFFSET left out."""
 
@@ -2785,7 +2785,7 @@ class OffsetShortensPage(_Store):
         return found[op.offset : op.limit]
 
 
-@faulty("search", "SCH-05")
+@faulty("search", "langchain-ai/langgraph#8831")
 class OrderChanges(_Store):
     """The order changes from one search to the next, so pages overlap. Hash order, shards."""
 
@@ -2797,7 +2797,7 @@ class OrderChanges(_Store):
         return super().page(found[::-1] if plain and next(self.searches) % 2 else found, op)
 
 
-@faulty("search", "SCH-12")
+@faulty("search", "langchain-ai/langgraph#8734")
 class UnknownNamespaceRaises(_Store):
     """A search where nothing is stored raises. Table, collection or index per namespace."""
 
@@ -2810,7 +2810,7 @@ class UnknownNamespaceRaises(_Store):
         return super().found(op, conditions, query, now)
 
 
-@faulty("search", "DUR-07")
+@faulty("search", "langchain-ai/langchain-aws#753")
 class NewestPutIsNotFound(_Store):
     """A search does not find the item put last. Indexes that are refreshed later, as in Elasticsearch."""
 
@@ -2903,7 +2903,7 @@ class _Phantoms(_Store):
         return sorted({*super().living(now), *self.touched})
 
 
-@faulty("namespaces", "NSP-01")
+@faulty("namespaces", "langchain-ai/langgraph#8734")
 class EmptiedNamespacesListed(_Phantoms):
     """A namespace whose last item was deleted is listed. Dictionaries, tables of namespaces."""
 
@@ -2913,7 +2913,7 @@ class EmptiedNamespacesListed(_Phantoms):
             self.touched.add(namespace)
 
 
-@faulty("namespaces", "NSP-01")
+@faulty("namespaces", "langchain-ai/langgraph#8734")
 class NamespacesOfGetsListed(_Phantoms):
     """A namespace that a get looked into is listed. defaultdict, get-or-create."""
 
@@ -2922,7 +2922,7 @@ class NamespacesOfGetsListed(_Phantoms):
         return super()._get(op, now)
 
 
-@faulty("namespaces", "SCH-12")
+@faulty("namespaces", "langchain-ai/langgraph#8734")
 class NamespacesOfSearchesListed(_Phantoms):
     """A namespace that was searched is listed. defaultdict, get-or-create."""
 
@@ -2932,7 +2932,7 @@ class NamespacesOfSearchesListed(_Phantoms):
         return super().page(found, op)
 
 
-@faulty("namespaces", "NSP-01")
+@faulty("namespaces", "langchain-ai/langgraph#8734")
 class NamespacesOfDeletesListed(_Phantoms):
     """A namespace is listed when something that it did not hold was deleted from it. get-or-create."""
 
@@ -2978,7 +2978,7 @@ class _Match(_Store):
         return self.matches(name[start : start + len(path)], path)
 
 
-@faulty("namespaces", "NSP-02")
+@faulty("namespaces", "langchain-ai/langgraph#8478")
 class ListedPrefixEndsInsideLabel(_Store):
     """A prefix condition ("a",) matches ("ab",). LIKE without the separator."""
 
@@ -2988,7 +2988,7 @@ class ListedPrefixEndsInsideLabel(_Store):
         return super().name_matches(name, condition)
 
 
-@faulty("namespaces", "NSP-02")
+@faulty("namespaces", "langchain-ai/langgraph#8478")
 class ListedSuffixStartsInsideLabel(_Store):
     """A suffix condition ("b",) matches ("ab",). LIKE without the separator."""
 
@@ -3065,7 +3065,7 @@ class StarMatchesNoLabel(_Store):
         return super().name_matches(name, condition)
 
 
-@faulty("namespaces", "NSP-06")
+@faulty("namespaces", "langchain-ai/langgraphjs#2825")
 class ListConditionsAreOred(_Store):
     """Of a prefix and a suffix one is enough. OR in place of AND."""
 
@@ -3074,7 +3074,7 @@ class ListConditionsAreOred(_Store):
         return not conditions or any(self.name_matches(name, condition) for condition in conditions)
 
 
-@faulty("namespaces", "NSP-06")
+@faulty("namespaces", "langchain-ai/langgraphjs#2825")
 class SecondListConditionDropped(_Store):
     """Of a prefix and a suffix only the prefix counts. elif."""
 
@@ -3082,7 +3082,7 @@ class SecondListConditionDropped(_Store):
         return all(self.name_matches(name, condition) for condition in (op.match_conditions or ())[:1])
 
 
-@faulty("namespaces", "NSP-06")
+@faulty("namespaces", "langchain-ai/langgraphjs#2825")
 class PrefixAndSuffixMayNotOverlap(_Store):
     """A prefix and a suffix that share labels do not match. LIKE 'a.%.b'."""
 
@@ -3139,7 +3139,7 @@ class ListedPrefixExcludesItself(_Store):
         return not whole and super().name_matches(name, condition)
 
 
-@faulty("namespaces", "NSP-04")
+@faulty("namespaces", "langchain-ai/langgraph#4746")
 class MaxDepthLeavesDuplicates(_Store):
     """Namespaces cut to max_depth are listed once for each original. DISTINCT before the cut."""
 
@@ -3196,7 +3196,7 @@ class SuffixTestedAfterCut(_Store):
         return super().name_fits(name[: op.max_depth], op)
 
 
-@faulty("namespaces", "NSP-04")
+@faulty("namespaces", "langchain-ai/langgraph#4746")
 class ListLimitBeforeCut(_Store):
     """Limit and offset count the namespaces before they are cut to max_depth. LIMIT in the subquery."""
 
@@ -3216,7 +3216,7 @@ class ListLimitBeforeConditions(_Store):
         return self.cut([name for name in page if self.name_fits(name, op)], op)
 
 
-@faulty("namespaces", "NSP-07")
+@faulty("namespaces", "langchain-ai/langgraph#4746")
 class ListLimitIgnored(_Store):
     """All namespaces are listed, whatever the limit. LIMIT left out."""
 
@@ -3224,7 +3224,7 @@ class ListLimitIgnored(_Store):
         return names[op.offset :]
 
 
-@faulty("namespaces", "NSP-07")
+@faulty("namespaces", "langchain-ai/langgraph#4746")
 class ListLimitCapped(_Store):
     """At most 10 namespaces are listed, whatever the limit. Defaults of aggregations and facets."""
 
@@ -3232,7 +3232,7 @@ class ListLimitCapped(_Store):
         return super().name_page(names, op)[:10]
 
 
-@faulty("namespaces", "NSP-07")
+@faulty("namespaces", "langchain-ai/langgraph#4746")
 class ListOffsetIgnored(_Store):
     """The list starts at the first namespace, whatever the offset. OFFSET left out."""
 
@@ -3240,7 +3240,7 @@ class ListOffsetIgnored(_Store):
         return names[: op.limit]
 
 
-@faulty("namespaces", "NSP-07")
+@faulty("namespaces", "langchain-ai/langgraph#4746")
 class ListOrderChanges(_Store):
     """The order changes from one list to the next, so pages overlap. Sets, SELECT DISTINCT without ORDER BY."""
 
@@ -3356,7 +3356,7 @@ def _scored(item: SearchItem, score: float | None) -> SearchItem:
     )
 
 
-@faulty("vector", "VEC-09")
+@faulty("vector", "langchain-ai/langgraph#2594")
 class SimilarityIsDistance(_Ranking):
     """Items are ranked by falling distance, so the farthest comes first. Metrics mixed up."""
 
@@ -3364,7 +3364,7 @@ class SimilarityIsDistance(_Ranking):
         return 1.0 - super().similarity(query, vector)
 
 
-@faulty("vector", "VEC-09")
+@faulty("vector", "langchain-ai/langgraph#2594")
 class ScoreIsDistance(_Store):
     """The order is right, but the score is the distance. pgvector's <=>, sqlite-vec."""
 
@@ -3374,7 +3374,7 @@ class ScoreIsDistance(_Store):
         return item
 
 
-@faulty("vector", "VEC-09")
+@faulty("vector", "langchain-ai/langgraph#2594")
 class WorstFirst(_Ranking):
     """Scores are right, but the order is rising. ORDER BY without DESC."""
 
@@ -3382,7 +3382,7 @@ class WorstFirst(_Ranking):
         return super().ranked(rows, op)[::-1]
 
 
-@faulty("vector", "VEC-12")
+@faulty("vector", "langchain-ai/langchain-aws#1208")
 class SimilarityIsDotProduct(_Ranking):
     """Items are ranked by the dot product of embeddings that are not of unit length. Indexes of another metric."""
 
@@ -3390,7 +3390,7 @@ class SimilarityIsDotProduct(_Ranking):
         return float(query @ vector)
 
 
-@faulty("vector", "VEC-12")
+@faulty("vector", "langchain-ai/langchain-aws#1208")
 class SimilarityIsEuclidean(_Ranking):
     """Items are ranked by Euclidean distance, turned to a similarity. Default metric of many indexes."""
 
@@ -3434,7 +3434,7 @@ class ScoreIsText(_Store):
         return item
 
 
-@faulty("vector", "SCH-06")
+@faulty("vector", "langchain-ai/langgraphjs@821ae3cf2")
 class ScoreIsMissing(_Store):
     """A search with a query gives no scores. Columns not read."""
 
@@ -3464,7 +3464,7 @@ class DissimilarItemsDropped(_Store):
         return [i for i in super().found(op, conditions, query, now) if i.score is None or i.score > 0]
 
 
-@faulty("vector", "VEC-14")
+@faulty("vector", "oceanbase/langchain-oceanbase@1d49e20")
 class VectorsAveraged(_Ranking):
     """An item with several vectors has the mean of their scores. Mean pooling."""
 
@@ -3472,7 +3472,7 @@ class VectorsAveraged(_Ranking):
         return sum(scores) / len(scores)
 
 
-@faulty("vector", "VEC-14")
+@faulty("vector", "oceanbase/langchain-oceanbase@1d49e20")
 class VectorsSummed(_Ranking):
     """An item with several vectors has the sum of their scores. SUM in place of MAX."""
 
@@ -3480,7 +3480,7 @@ class VectorsSummed(_Ranking):
         return sum(scores)
 
 
-@faulty("vector", "VEC-14")
+@faulty("vector", "oceanbase/langchain-oceanbase@1d49e20")
 class LastVectorScores(_Ranking):
     """An item with several vectors has the score of the last. A vector column, overwritten."""
 
@@ -3488,7 +3488,7 @@ class LastVectorScores(_Ranking):
         return scores[-1]
 
 
-@faulty("vector", "VEC-14")
+@faulty("vector", "oceanbase/langchain-oceanbase@1d49e20")
 class FirstVectorScores(_Ranking):
     """An item with several vectors has the score of the first. DISTINCT ON without an order."""
 
@@ -3496,7 +3496,7 @@ class FirstVectorScores(_Ranking):
         return scores[0]
 
 
-@faulty("vector", "VEC-14")
+@faulty("vector", "oceanbase/langchain-oceanbase@1d49e20")
 class WorstVectorScores(_Ranking):
     """An item with several vectors has the score of the worst. MIN of a distance turned round."""
 
@@ -3504,7 +3504,7 @@ class WorstVectorScores(_Ranking):
         return min(scores)
 
 
-@faulty("vector", "VEC-14")
+@faulty("vector", "oceanbase/langchain-oceanbase@1d49e20")
 class ItemsFoundOncePerVector(_Ranking):
     """An item with several vectors is found several times. JOIN without GROUP BY."""
 
@@ -3512,7 +3512,7 @@ class ItemsFoundOncePerVector(_Ranking):
         return scores
 
 
-@faulty("vector", "VEC-04")
+@faulty("vector", "langchain-ai/langgraph#8977")
 class VectorsCutBeforeGrouping(_Ranking):
     """Vectors are cut to twice the limit before they are grouped by item and paged. SQL with an inner LIMIT."""
 
@@ -3526,7 +3526,7 @@ class VectorsCutBeforeGrouping(_Ranking):
         return list(best.values())
 
 
-@faulty("vector", "VEC-17")
+@faulty("vector", "langchain-ai/langchain-aws#1199")
 class NearestBeforeFilter(_Store):
     """The nearest are cut to the page's end before the filter, so pages lack items. Post-filtering indexes."""
 
@@ -3539,7 +3539,7 @@ class NearestBeforeFilter(_Store):
         return [item for item in nearest if _matches(item.value, conditions)]
 
 
-@faulty("vector", "SEC-13")
+@faulty("vector", "langchain-ai/langgraph#8478")
 class NearestBeforePrefix(_Store):
     """The nearest of the whole store are cut to the page's end before the prefix. Post-filtering indexes."""
 
@@ -3553,7 +3553,7 @@ class NearestBeforePrefix(_Store):
         return [item for item in nearest if item.namespace[:depth] == op.namespace_prefix]
 
 
-@faulty("vector", "VEC-04")
+@faulty("vector", "langchain-ai/langgraph#8977")
 class NearestCutAtTwenty(_Store):
     """A search with a query never gets beyond the 20 nearest. num_candidates, ef, k of approximate indexes."""
 
@@ -3564,7 +3564,7 @@ class NearestCutAtTwenty(_Store):
         return found if query is None else found[:20]
 
 
-@faulty("vector", "SEC-13")
+@faulty("vector", "langchain-ai/langgraph#8478")
 class QueryIgnoresPrefix(_Store):
     """A search with a query is in the whole store. Vector search built apart from the rest."""
 
@@ -3574,7 +3574,7 @@ class QueryIgnoresPrefix(_Store):
         return super().found(op if query is None else op._replace(namespace_prefix=()), conditions, query, now)
 
 
-@faulty("vector", "SCH-08")
+@faulty("vector", "langchain-ai/langchain-aws#1138")
 class QueryReachesOneNamespace(_Store):
     """A search with a query finds nothing in deeper namespaces. An index per namespace."""
 
@@ -3585,7 +3585,7 @@ class QueryReachesOneNamespace(_Store):
         return [i for i in found if query is None or not op.namespace_prefix or i.namespace == op.namespace_prefix]
 
 
-@faulty("vector", "SCH-11")
+@faulty("vector", "langchain-ai/langgraph#8977")
 class OffsetIgnoredWithQuery(_Store):
     """A search with a query ignores the offset. k-nearest-neighbour APIs."""
 
@@ -3601,7 +3601,7 @@ class LimitIgnoredWithQuery(_Store):
         return super().page(found, op._replace(limit=10) if found and found[0].score is not None else op)
 
 
-@faulty("vector", "SCH-06")
+@faulty("vector", "langchain-ai/langgraphjs@821ae3cf2")
 class QueryIgnored(_Store):
     """The query is dropped on the way, so the newest items come first. Arguments not passed on."""
 
@@ -3629,7 +3629,7 @@ class QueryWithoutIndexRaises(_Store):
         return op
 
 
-@faulty("vector", "VEC-10")
+@faulty("vector", "langchain-ai/langgraph#2602")
 class QueryOverNothingRaises(_Store):
     """A search with a query over no candidates raises. numpy over no rows."""
 
@@ -3654,7 +3654,7 @@ class ScoresMisaligned(_Store):
         return [_scored(item, other.score) for item, other in zip(found, every, strict=False)]
 
 
-@faulty("vector", "SCH-05")
+@faulty("vector", "langchain-ai/langgraph#8831")
 class TiesChangeOrder(_Ranking):
     """Equal scores come in another order each time, so pages overlap. Parallel scans."""
 
@@ -3678,7 +3678,7 @@ class _Unindexed(_Store):
         return [i for i in super().found(op, conditions, None, now) if (i.namespace, i.key) not in names]
 
 
-@faulty("vector", "VEC-05")
+@faulty("vector", "langchain-ai/langgraph#8871")
 class UnindexedItemsFillEachPage(_Unindexed):
     """Items without a vector fill up a page from the first on, so they are repeated. In memory."""
 
@@ -3721,7 +3721,7 @@ class _Stale(_Store):
         return units
 
 
-@faulty("vector", "VEC-01")
+@faulty("vector", "langchain-ai/langgraph#8214")
 class VectorsOutliveIndexFalse(_Stale):
     """A put with index=False over an item keeps its old vectors. Vectors in a table of their own."""
 
@@ -3730,7 +3730,7 @@ class VectorsOutliveIndexFalse(_Stale):
         super()._put(namespace, key, put, kept, now)
 
 
-@faulty("vector", "VEC-02")
+@faulty("vector", "langchain-ai/langgraph#8757")
 class VectorsOfLostPathsStay(_Stale):
     """A put with fewer indexed texts over an item keeps the vectors of those that are gone. Upsert by path."""
 
@@ -3740,7 +3740,7 @@ class VectorsOfLostPathsStay(_Stale):
         super()._put(namespace, key, put, kept, now)
 
 
-@faulty("vector", "VEC-03")
+@faulty("vector", "langchain-ai/langgraph#8757")
 class VectorsOutliveDelete(_Stale):
     """The vectors of a deleted item attach to a later item of that key without any. No cascade."""
 
@@ -3754,7 +3754,7 @@ class VectorsOutliveDelete(_Stale):
         super()._put(namespace, key, put, units if len(units) else old, now)
 
 
-@faulty("vector", "VEC-01")
+@faulty("vector", "langchain-ai/langgraph#8214")
 class VectorsOfTheFirstPutStay(_Stale):
     """A put over an item does not embed it again. ON CONFLICT DO NOTHING in the table of vectors."""
 
@@ -3763,7 +3763,7 @@ class VectorsOfTheFirstPutStay(_Stale):
         super()._put(namespace, key, put, old if len(old) and len(units) else units, now)
 
 
-@faulty("vector", "VEC-08")
+@faulty("vector", "langchain-ai/langgraph#8808")
 class FieldsIgnored(_Store):
     """The configured fields are ignored and the whole value is embedded. Option of another name."""
 
@@ -3771,7 +3771,7 @@ class FieldsIgnored(_Store):
         return ["$"] if op.index is None else super().paths(op)
 
 
-@faulty("vector", "VEC-08")
+@faulty("vector", "langchain-ai/langgraph#8808")
 class FirstFieldOnly(_Store):
     """Only the first of the configured fields is embedded. One vector column."""
 
@@ -3805,7 +3805,7 @@ class FieldsOfPutAdded(_Store):
         return list(dict.fromkeys([*self._fields, *super().paths(op)]))
 
 
-@faulty("vector", "VEC-07")
+@faulty("vector", "langchain-ai/langgraph#9059")
 class DollarOfPutIgnored(_Store):
     """index=["$"] of a put embeds nothing. "$" split as a path."""
 
@@ -3883,7 +3883,7 @@ class BracesNotFollowed(_Store):
         return [] if "{" in path else super().extract(value, path)
 
 
-@faulty("vector", "VEC-19")
+@faulty("vector", "langchain-ai/langgraph#5946")
 class FieldThatIsNoTextRaises(_Store):
     """A put raises where an indexed field is a number, a dictionary or None. No check of its type."""
 
@@ -3893,7 +3893,7 @@ class FieldThatIsNoTextRaises(_Store):
         return super().extract(value, path)
 
 
-@faulty("vector", "VEC-19")
+@faulty("vector", "langchain-ai/langgraph#5946")
 class FieldThatIsMissingRaises(_Store):
     """A put raises where the value lacks an indexed field. value[field]."""
 
@@ -3903,7 +3903,7 @@ class FieldThatIsMissingRaises(_Store):
         return super().extract(value, path)
 
 
-@faulty("vector", "VEC-16")
+@faulty("vector", "langchain-ai/langgraph#2534")
 class RepeatedTextsShiftVectors(_Store):
     """Where a text occurs twice in a batch, items get each other's vectors. Distinct texts zipped with all items."""
 
@@ -3913,7 +3913,7 @@ class RepeatedTextsShiftVectors(_Store):
         return super()._execute(plan, documents, queries)
 
 
-@faulty("vector", "VEC-16")
+@faulty("vector", "langchain-ai/langgraph#2534")
 class RepeatedTextsRaise(_Store):
     """A text that occurs twice in a batch raises. Counts of texts and vectors compared."""
 
@@ -3924,7 +3924,7 @@ class RepeatedTextsRaise(_Store):
         return super()._execute(plan, documents, queries)
 
 
-@faulty("vector", "VEC-16")
+@faulty("vector", "langchain-ai/langgraph#2534")
 class VectorsOfABatchInOtherOrder(_Store):
     """The texts of a batch are embedded sorted, but matched to items in their own order. Sets."""
 
@@ -3935,7 +3935,7 @@ class VectorsOfABatchInOtherOrder(_Store):
         return super()._execute(plan, documents, queries)
 
 
-@faulty("vector", "VEC-16")
+@faulty("vector", "langchain-ai/langgraph#2534")
 class QueriesOfABatchShareVector(_Store):
     """All queries of a batch are answered with the vector of the first. Loop variable."""
 
@@ -3989,7 +3989,7 @@ class FailedEmbeddingIsSilent(_Store):
             return await super().abatch(self.unindexed(ops))
 
 
-@faulty("vector", "VEC-12")
+@faulty("vector", "langchain-ai/langchain-aws#1208")
 class WrongDimensionAccepted(_Store):
     """Embeddings of the wrong dimension are cut or filled up with zeros. Columns without a dimension."""
 
@@ -4129,7 +4129,7 @@ class _SyncInAsync(_Embedder):
         return self.inner.embed_query(text)
 
 
-@faulty("async", "VEC-18")
+@faulty("async", "langchain-ai/langgraph#2017")
 class AsyncCallsSyncEmbedder(_Embedding):
     """The async methods call the embedder's sync methods, which block the loop. Code shared by both."""
 
@@ -4185,7 +4185,7 @@ class TtlIgnored(_Store):
         return put
 
 
-@faulty("ttl", "TTL-09")
+@faulty("ttl", "redis-developer/langgraph-redis#66")
 class TtlOfNoneMeansDefault(_Store):
     """put(ttl=None) takes the default TTL instead of none. `ttl or default`."""
 
@@ -4194,7 +4194,7 @@ class TtlOfNoneMeansDefault(_Store):
         return super()._planned_put(op._replace(ttl=default) if op.ttl is None else op)
 
 
-@faulty("ttl", "TTL-05")
+@faulty("ttl", "redis-developer/langgraph-redis#66")
 class TtlOfNoneDoesNotClear(_Store):
     """A put without a TTL over an item leaves the old expiry in place. UPDATE of given columns only, Redis KEEPTTL."""
 
@@ -4205,7 +4205,7 @@ class TtlOfNoneDoesNotClear(_Store):
             record.lifetime, record.expires_at = old.lifetime, old.expires_at
 
 
-@faulty("ttl", "TTL-09")
+@faulty("ttl", "redis-developer/langgraph-redis#66")
 class DefaultTtlIgnored(_Store):
     """The default TTL is ignored. Option of another name."""
 
@@ -4214,7 +4214,7 @@ class DefaultTtlIgnored(_Store):
             self.ttl_config["default_ttl"] = None
 
 
-@faulty("ttl", "TTL-09")
+@faulty("ttl", "redis-developer/langgraph-redis#66")
 class DefaultTtlOverrides(_Store):
     """The default TTL counts even where a put gives its own. Expiry of the collection."""
 
@@ -4245,7 +4245,7 @@ class TtlOfABatchIsTheFirst(_Store):
         return plan
 
 
-@faulty("ttl", "TTL-03")
+@faulty("ttl", "langchain-ai/langgraph#5178")
 class GetDoesNotRefresh(_Store):
     """A get does not refresh, whatever it is told. Not implemented."""
 
@@ -4253,7 +4253,7 @@ class GetDoesNotRefresh(_Store):
         return super()._get(op._replace(refresh_ttl=False), now)
 
 
-@faulty("ttl", "TTL-03")
+@faulty("ttl", "langchain-ai/langgraph#5178")
 class SearchDoesNotRefresh(_Store):
     """A search does not refresh, whatever it is told. Not implemented."""
 
@@ -4261,7 +4261,7 @@ class SearchDoesNotRefresh(_Store):
         return
 
 
-@faulty("ttl", "TTL-03")
+@faulty("ttl", "langchain-ai/langgraph#5178")
 class QueryDoesNotRefresh(_Store):
     """A search with a query does not refresh. Vector search built apart from the rest."""
 
@@ -4353,7 +4353,7 @@ class RefreshGivesImmortalItemsDefault(_Store):
         return item
 
 
-@faulty("ttl", "TTL-06")
+@faulty("ttl", "redis-developer/langgraph-redis#95")
 class RefreshOnlyNearTheEnd(_Store):
     """A read refreshes only when less than a quarter of the TTL is left. Thresholds that save writes."""
 
@@ -4392,7 +4392,7 @@ class RefreshMakesImmortal(_Store):
         return item
 
 
-@faulty("ttl", "TTL-10")
+@faulty("ttl", "redis-developer/langgraph-redis#95")
 class RefreshFalseIgnored(_Store):
     """refresh_ttl=False is ignored, so every read refreshes. `refresh_ttl or default`."""
 
@@ -4400,7 +4400,7 @@ class RefreshFalseIgnored(_Store):
         return op._replace(refresh_ttl=True) if isinstance(op, (GetOp, SearchOp)) else op
 
 
-@faulty("ttl", "TTL-10")
+@faulty("ttl", "redis-developer/langgraph-redis#95")
 class RefreshTrueIgnored(_Store):
     """refresh_ttl=True is ignored where refresh_on_read is off. `refresh_ttl and default`."""
 
@@ -4409,7 +4409,7 @@ class RefreshTrueIgnored(_Store):
         return op._replace(refresh_ttl=op.refresh_ttl and on) if isinstance(op, (GetOp, SearchOp)) else op
 
 
-@faulty("ttl", "TTL-10")
+@faulty("ttl", "redis-developer/langgraph-redis#95")
 class RefreshOnReadIgnored(_Store):
     """refresh_on_read=False is ignored, so reads refresh unless told otherwise. Option of another name."""
 
@@ -4418,7 +4418,7 @@ class RefreshOnReadIgnored(_Store):
             self.ttl_config["refresh_on_read"] = True
 
 
-@faulty("ttl", "TTL-10")
+@faulty("ttl", "redis-developer/langgraph-redis#95")
 class RefreshIsOffByDefault(_Store):
     """Reads do not refresh unless refresh_on_read is set. `.get("refresh_on_read", False)`."""
 
@@ -4456,7 +4456,7 @@ class ExpiryOutlivesDelete(_Store):
             record.expires_at = self.expiries.pop((namespace, key), record.expires_at)
 
 
-@faulty("ttl", "TTL-04")
+@faulty("ttl", "langchain-ai/langgraph#8903")
 class ExpiryIsOffByAnHour(_Store):
     """Items expire an hour late. Local time compared with UTC."""
 
@@ -4484,7 +4484,7 @@ class TtlShortensWithEachPut(_Store):
             record.expires_at = record.created_at + record.lifetime
 
 
-@faulty("ttl", "TTL-01")
+@faulty("ttl", "langchain-ai/langgraph#8902")
 class ExpiredItemsGettable(_Store):
     """A get returns an expired item until it is swept, though a search does not. Check left out of one path."""
 
@@ -4493,7 +4493,7 @@ class ExpiredItemsGettable(_Store):
         return super()._get(op, _LONG_AGO) if record and record.expired(now) else super()._get(op, now)
 
 
-@faulty("ttl", "TTL-01")
+@faulty("ttl", "langchain-ai/langgraph#8902")
 class ExpiredItemsFound(_Store):
     """A search returns expired items until they are swept, though a get does not. Check left out of one path."""
 
@@ -4503,7 +4503,7 @@ class ExpiredItemsFound(_Store):
         return super().found(op, conditions, query, _LONG_AGO)
 
 
-@faulty("ttl", "TTL-05")
+@faulty("ttl", "redis-developer/langgraph-redis#66")
 class ExpiredVectorsFound(_Store):
     """A search with a query returns expired items until they are swept. Vectors without an expiry."""
 
@@ -4513,7 +4513,7 @@ class ExpiredVectorsFound(_Store):
         return super().found(op, conditions, query, now if query is None else _LONG_AGO)
 
 
-@faulty("ttl", "TTL-01")
+@faulty("ttl", "langchain-ai/langgraph#8902")
 class ExpiredNamespacesListed(_Store):
     """Namespaces whose items have all expired are listed until they are swept. Check left out of one path."""
 
@@ -4633,7 +4633,7 @@ class SweeperCannotBeStopped(_Store):
         return True
 
 
-@faulty("lifecycle", "LIF-05")
+@faulty("lifecycle", "langchain-ai/langgraph#8589")
 class SweeperOutlivesClose(_Store):
     """Closing the store leaves the sweeper running. No __exit__."""
 
@@ -4641,7 +4641,7 @@ class SweeperOutlivesClose(_Store):
         return
 
 
-@faulty("lifecycle", "LIF-05")
+@faulty("lifecycle", "langchain-ai/langgraph#8589")
 class SweeperStartsTwice(_Store):
     """A second start makes a second sweeper, and only that one can be stopped. No check."""
 
@@ -4702,7 +4702,7 @@ class AsyncSearchIgnoresOffset(_Async):
         return op._replace(offset=0) if isinstance(op, SearchOp) else op
 
 
-@faulty("async", "SCH-06")
+@faulty("async", "langchain-ai/langgraphjs@821ae3cf2")
 class AsyncSearchIgnoresQuery(_Async):
     """An async search ignores its query. Twins by hand."""
 
@@ -4750,7 +4750,7 @@ class AsyncDeleteDoesNothing(_Store):
         await self.aget(namespace, key, refresh_ttl=False)
 
 
-@faulty("async", "BAT-05")
+@faulty("async", "langchain-ai/langgraph#2017")
 class AsyncBatchMendsLabels(_Async):
     """abatch splits labels with a period that batch refuses. Validation in the sync twin."""
 
@@ -4760,7 +4760,7 @@ class AsyncBatchMendsLabels(_Async):
         return op
 
 
-@faulty("async", "BAT-04")
+@faulty("async", "langchain-ai/langgraph#8590")
 class AsyncBatchIsNotAtomic(_Store):
     """abatch does its puts one by one, so one that fails leaves those before it. gather over single operations."""
 
@@ -4773,7 +4773,7 @@ class AsyncBatchIsNotAtomic(_Store):
         return results
 
 
-@faulty("async", "BAT-01")
+@faulty("async", "langchain-ai/langgraph#2534")
 class AsyncBatchResultsOutOfOrder(_Store):
     """abatch returns results in the order in which they are ready, searches last. as_completed."""
 
@@ -4805,7 +4805,7 @@ class AsyncGetsCoalescedByKey(_Store):
             future.cancel()
 
 
-@faulty("async", "CON-06")
+@faulty("async", "langchain-ai/langgraph#5503")
 class AsyncCancelledCallerStopsAll(_Store):
     """A caller who is cancelled takes the worker along, and later calls hang. Batching in the background."""
 
@@ -4848,7 +4848,7 @@ class AsyncWritesLost(_Store):
         return await super().abatch(ops)
 
 
-@faulty("async", "CON-03")
+@faulty("async", "langchain-ai/langchain-aws#754")
 class AsyncBlocksTheLoop(_Store):
     """Async calls wait for the backend without letting the loop go on. Sync clients."""
 
@@ -4857,7 +4857,7 @@ class AsyncBlocksTheLoop(_Store):
         return await super().abatch(ops)
 
 
-@faulty("async", "CON-08")
+@faulty("async", "langchain-ai/langgraph#6693")
 class AsyncBoundToFirstLoop(_Store):
     """A store that was used in one event loop does not work in another. Locks and clients made on first use."""
 
@@ -4872,7 +4872,7 @@ class AsyncBoundToFirstLoop(_Store):
         return await super().abatch(ops)
 
 
-@faulty("async", "LIF-12")
+@faulty("async", "langchain-ai/langgraph#8722")
 class AsyncBatchNotImplemented(_Store):
     """abatch handles all operations but ListNamespacesOp, for which it raises NotImplementedError. Half a store."""
 
@@ -4886,7 +4886,7 @@ class AsyncBatchNotImplemented(_Store):
 # Threads
 
 
-@faulty("threads", "CON-15")
+@faulty("threads", "langchain-ai/langgraph#8340")
 class ConcurrentInsertsRaise(_Store):
     """Two inserts of one item at the same time raise. SELECT and INSERT without an upsert."""
 
@@ -4944,7 +4944,7 @@ class ThreadsLoseWrites(_Store):
             return super().batch(ops)
 
 
-@faulty("threads", "CON-16")
+@faulty("threads", "langchain-ai/langgraph#5675")
 class ThreadsShareCursor(_Store):
     """A thread may get the results of another's call. One cursor for all."""
 
@@ -4967,7 +4967,7 @@ class OtherThreadsRefused(_Store):
         return super().batch(ops)
 
 
-@faulty("threads", "CON-16")
+@faulty("threads", "langchain-ai/langgraph#5675")
 class ErrorPoisonsTheNextCalls(_Store):
     """After a call that failed all others fail. Aborted transaction that is not rolled back."""
 
@@ -5027,7 +5027,7 @@ class ErrorsWithinContextVanish(_Store):
         return cast(None, True)
 
 
-@faulty("lifecycle", "LIF-12")
+@faulty("lifecycle", "langchain-ai/langgraph#8722")
 class ListNamespacesNotImplemented(_Store):
     """list_namespaces raises NotImplementedError, sync and async. Half a store."""
 
@@ -5107,7 +5107,7 @@ class _Disk:
         return units
 
 
-@faulty("durability", "DUR-01")
+@faulty("durability", "langchain-ai/langgraph#3762")
 class PutsAreNotCommitted(_Disk):
     """Items are lost when the storage is opened again. SQL without a commit."""
 
@@ -5130,7 +5130,7 @@ class _Remembering(_Stale):
             self.before.pop((namespace, key, True), None)
 
 
-@faulty("durability", "DUR-01")
+@faulty("durability", "langchain-ai/langgraph#3762")
 class DeletesAreNotCommitted(_Disk):
     """Deleted items are back when the storage is opened again. SQL that commits after puts only."""
 
@@ -5141,7 +5141,7 @@ class DeletesAreNotCommitted(_Disk):
         return [*old.records(), *(record for (_, _, deleted), record in before.items() if deleted)]
 
 
-@faulty("durability", "DUR-01")
+@faulty("durability", "langchain-ai/langgraph#3762")
 class OverwritesAreNotCommitted(_Disk):
     """Overwritten items have their first value again when the storage is opened again. Files written once."""
 
@@ -5164,7 +5164,7 @@ class _Buffering(_Stale):
         return super()._execute(plan, documents, queries)
 
 
-@faulty("durability", "DUR-01")
+@faulty("durability", "langchain-ai/langgraph#3762")
 class LastBatchIsNotFlushed(_Disk):
     """What was put last is lost when the storage is opened again. Buffers."""
 
@@ -5186,7 +5186,7 @@ class _CountingBatches(_Stale):
         return super()._execute(plan, documents, queries)
 
 
-@faulty("durability", "DUR-01")
+@faulty("durability", "langchain-ai/langgraph#3762")
 class OnlyFirstPutOfABatchIsCommitted(_Disk):
     """Of the puts of a batch only the first is there when the storage is opened again. Commit within the loop."""
 
@@ -5210,7 +5210,7 @@ class _KnowingAsync(_Stale):
         return results
 
 
-@faulty("durability", "DUR-01")
+@faulty("durability", "langchain-ai/langgraph#3762")
 class AsyncPutsAreNotCommitted(_Disk):
     """Items put by the async methods are lost when the storage is opened again. Commit in the sync twin only."""
 
@@ -5221,7 +5221,7 @@ class AsyncPutsAreNotCommitted(_Disk):
         return [record for record in old.records() if (record.namespace, record.key) not in uncommitted]
 
 
-@faulty("durability", "DUR-02")
+@faulty("durability", "langchain-ai/langgraphjs#1996")
 class VectorsAreNotKept(_Disk):
     """A query finds nothing when the storage is opened again. Vector indexes in memory."""
 
@@ -5229,7 +5229,7 @@ class VectorsAreNotKept(_Disk):
         return units[:0]
 
 
-@faulty("durability", "DUR-02")
+@faulty("durability", "langchain-ai/langgraphjs#1996")
 class ExpiryIsNotKept(_Disk):
     """Items do not expire any more when the storage is opened again. Timers in memory."""
 
@@ -5238,7 +5238,7 @@ class ExpiryIsNotKept(_Disk):
         return row
 
 
-@faulty("durability", "DUR-02")
+@faulty("durability", "langchain-ai/langgraphjs#1996")
 class ExpiryStartsAgain(_Disk):
     """Items have their whole TTL again when the storage is opened again. Timers in memory, TTLs on disk."""
 
@@ -5247,7 +5247,7 @@ class ExpiryStartsAgain(_Disk):
         return row
 
 
-@faulty("durability", "DUR-02")
+@faulty("durability", "langchain-ai/langgraphjs#1996")
 class RefreshIsNotKept(_Disk):
     """Reads do not refresh items any more when the storage is opened again. Expiry on disk, TTLs in memory."""
 
@@ -5256,7 +5256,7 @@ class RefreshIsNotKept(_Disk):
         return row
 
 
-@faulty("durability", "DUR-02")
+@faulty("durability", "langchain-ai/langgraphjs#1996")
 class TimesAreOfTheReopening(_Disk):
     """Items have the time of the opening for their times when the storage is opened again. Defaults on load."""
 
@@ -5265,7 +5265,7 @@ class TimesAreOfTheReopening(_Disk):
         return row
 
 
-@faulty("durability", "DUR-02")
+@faulty("durability", "langchain-ai/langgraphjs#1996")
 class CreatedAtIsNotKept(_Disk):
     """created_at is updated_at when the storage is opened again. Times of files."""
 
@@ -5274,7 +5274,7 @@ class CreatedAtIsNotKept(_Disk):
         return row
 
 
-@faulty("durability", "DUR-02")
+@faulty("durability", "langchain-ai/langgraphjs#1996")
 class LabelsAreReadFromPaths(_Disk):
     """A label with a slash is two when the storage is opened again. Paths of files."""
 
@@ -5283,7 +5283,7 @@ class LabelsAreReadFromPaths(_Disk):
         return row
 
 
-@faulty("durability", "DUR-02")
+@faulty("durability", "langchain-ai/langgraphjs#1996")
 class ValuesAreReadLossily(_Disk):
     """Numbers in values are texts when the storage is opened again. Files of text behind a cache."""
 
