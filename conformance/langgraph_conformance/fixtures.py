@@ -13,7 +13,7 @@ from .capabilities import MODES
 from .configurations import INDEXED, Configuration
 from .drive import Call, GraphDrive, SaverDrive, StoreDrive
 from .errors import Blocked, TimedOut
-from .instances import Instances
+from .instances import Instances, StoreInstances
 from .session import CALLS, OBSERVED, ConformanceSession, Subject
 from .threads import Thread, fresh_id
 
@@ -138,7 +138,7 @@ def clear(store: StoreDrive, calls: Iterable[Call]) -> None:
             continue
         if call.method in ("put", "aput") and len(call.arguments) > 1:
             items[call.arguments[0], call.arguments[1]] = PutOp(call.arguments[0], str(call.arguments[1]), None)
-        elif call.method in ("batch", "abatch") and isinstance(call.arguments[0], list):
+        elif call.method in ("batch", "abatch") and call.arguments and isinstance(call.arguments[0], list):
             puts = [each for each in call.arguments[0] if isinstance(each, PutOp) and each.value is not None]
             items.update({(each.namespace, each.key): each._replace(value=None) for each in puts})
     if items and not store.broken:
@@ -188,6 +188,15 @@ def async_thread(async_saver: SaverDrive) -> Iterator[Thread]:
 def instances(saver: SaverDrive, subject: Subject) -> Iterator[Instances]:
     """Opens instances of the saver under test for one check, and closes them afterwards."""
     made = Instances(subject, saver.mode)
+    yield made
+    remove(made.last() or saver, made.threads)
+    made.close()
+
+
+@pytest.fixture
+def store_instances(store: StoreDrive, store_subject: Subject) -> Iterator[StoreInstances]:
+    """Opens instances of the store under test for one check, and closes them afterwards."""
+    made = StoreInstances(store_subject, store.mode)
     yield made
     made.close()
 

@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
-from .drive import Drive, SaverDrive
+from .drive import Drive, SaverDrive, StoreDrive
 from .session import Subject
+from .threads import Thread, fresh_id
+
+AnyDrive = TypeVar("AnyDrive", bound=Drive)
 
 
-class Instances:
-    """Opens instances of the saver under test for one check.
+class _Instances(Generic[AnyDrive]):
+    """Opens instances of the backend under test for one check.
 
     Args:
-        subject: the saver under test.
+        subject: the backend under test.
         mode: the drive.
     """
 
+    _drive: ClassVar[type[Drive]]
+
     def __init__(self, subject: Subject, mode: str) -> None:
         self._subject, self._mode = subject, mode
-        self._open: list[Drive] = []
+        self._open: list[AnyDrive] = []
 
-    def open(self) -> SaverDrive:
-        """A saver that was just opened and set up, and not called yet."""
+    def open(self) -> AnyDrive:
+        """A backend that was just opened and set up, and not called yet."""
         return self._take(reopen=False)
 
-    def reopen(self) -> SaverDrive:
+    def reopen(self) -> AnyDrive:
         """One more instance, on the storage that was opened last (providers only)."""
         return self._take(reopen=True)
 
-    def restart(self) -> SaverDrive:
+    def restart(self) -> AnyDrive:
         """Close the instances and open the storage again, as when a process ends and another goes on."""
         self.close()
         return self.reopen()
@@ -40,6 +45,10 @@ class Instances:
         rows = instance.opened.provider.rows() if instance.opened.provider is not None else ()
         return list(instance.run(lambda: rows) if inspect.isawaitable(rows) else rows)
 
+    def last(self) -> AnyDrive | None:
+        """The instance that was opened last, if it is still open."""
+        return self._open[-1] if self._open else None
+
     def close(self) -> None:
         """Close the instances, the last one first; raises what they raise."""
         while self._open:
@@ -49,9 +58,32 @@ class Instances:
             else:
                 drive.opened.close()
 
-    def _take(self, *, reopen: bool) -> SaverDrive:
+    def _take(self, *, reopen: bool) -> AnyDrive:
         target, modes = self._subject.target, self._subject.findings.modes
         opened = target.reopen(self._mode) if reopen else target.open(self._mode)
-        drive = SaverDrive(opened, self._mode, self._subject.hangs, modes[self._mode].missing)
+        drive: Any = self._drive(opened, self._mode, self._subject.hangs, modes[self._mode].missing)
         self._open.append(drive)
-        return drive
+        made: AnyDrive = drive
+        return made
+
+
+class Instances(_Instances[SaverDrive]):
+    """Opens instances of the saver under test for one check."""
+
+    _drive = SaverDrive
+
+    def __init__(self, subject: Subject, mode: str) -> None:
+        super().__init__(subject, mode)
+        self.threads: list[Thread] = []
+        """The threads to be removed when the check ends."""
+
+    def new_thread(self, saver: SaverDrive) -> Thread:
+        """A thread with an id that nobody else uses, removed when the check ends."""
+        self.threads.append(Thread(saver, fresh_id()))
+        return self.threads[-1]
+
+
+class StoreInstances(_Instances[StoreDrive]):
+    """Opens instances of the store under test, without an index or TTL, for one check."""
+
+    _drive = StoreDrive
