@@ -9,16 +9,12 @@ from typing import Any, TypedDict
 
 import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
-from langgraph.checkpoint.base.id import uuid6
 from langgraph.graph import END, START, StateGraph
 
 from langgraph_conformance.drive import GraphDrive, SaverDrive
-from langgraph_conformance.expect import expect_no_errors, expect_raises, expect_same, expect_true
-from langgraph_conformance.rules import MUST, QUIRK, SHOULD, rule
-from langgraph_conformance.threads import Stored, Thread, ids_of, writes_of
-
-CALLS_MAY_TAKE = 10
-"""Seconds after which a few calls of a check are taken for ones that never end."""
+from langgraph_conformance.expect import expect_raises, expect_same, expect_true
+from langgraph_conformance.rules import MUST, SHOULD, rule
+from langgraph_conformance.threads import Thread, writes_of
 
 
 def values_of(found: CheckpointTuple | None) -> Any:
@@ -110,30 +106,20 @@ def test_config_specs_is_a_list(saver: SaverDrive) -> None:
 
 # -- the configs that the engine passes
 
-CALLS: Mapping[str, Callable[[SaverDrive, Stored, Any], object]] = {
-    "put": lambda saver, stored, config: saver.put(
-        config, {**stored.checkpoint, "id": str(uuid6())}, dict(stored.metadata), dict(stored.new_versions)
-    ),
-    "put_writes": lambda saver, stored, config: saver.put_writes(config, [("channel", "written")], "task", "~path"),
-    "get_tuple": lambda saver, stored, config: saver.get_tuple(config),
-    "list": lambda saver, stored, config: saver.list(config),
-}
 
+@rule(MUST, source="pregel/_loop.py and _internal/_replay.py pass on the whole config of the run")
+@pytest.mark.parametrize("read", ["get_tuple", "list"])
+def test_engine_objects_in_the_config_of_a_read_are_accepted(saver: SaverDrive, thread: Thread, read: str) -> None:
+    """A read finds its checkpoint also when the config holds functions, locks and the saver itself beside the address.
 
-@rule(MUST, source="pregel/_loop.py checkpoint_config: the whole config of the run is passed on")
-@pytest.mark.parametrize("call", CALLS)
-def test_engine_objects_in_the_config_are_accepted(saver: SaverDrive, thread: Thread, call: str) -> None:
-    """The config holds the engine's own objects and the user's beside the address: functions, locks, the saver itself.
-
-    They are passed to every call, and cannot be serialised. A saver that stores or hashes the config as it is ends each
-    run with an error.
+    The engine reads with the config of its run. A saver that copies it in depth, hashes or logs it as JSON ends the run
+    before it began.
     """
     stored = thread.put({"channel": "value"})
     config: Any = thread.config(
         checkpoint_id=stored.id,
         checkpoint_map={"": stored.id},
         __pregel_send=lambda writes: None,
-        __pregel_read=lambda *names: None,
         __pregel_checkpointer=saver.raw,
         __pregel_scratchpad=threading.Lock(),
         __pregel_runtime=object(),
@@ -141,26 +127,9 @@ def test_engine_objects_in_the_config_are_accepted(saver: SaverDrive, thread: Th
         user_object=object(),
         user_function=lambda: None,
     )
-    config.update(callbacks=[object()], tags=["tag"], recursion_limit=25, metadata={"object": object(), "user": "me"})
-    CALLS[call](saver, stored, config)
-    expect_same({"channel": "value"}, values_of(saver.get_tuple(stored.config)), "the checkpoint after the call")
-
-
-@rule(MUST, source="pregel/_algo.py task_checkpoint_ns: node:task id, levels joined by |")
-def test_the_namespaces_of_nested_subgraphs_are_apart(thread: Thread) -> None:
-    """The root, a subgraph, a subgraph in it and a second call of that one each have their own checkpoints.
-
-    Their namespaces begin alike: each level adds a node's name and a task's id.
-    """
-    outer, inner, again = (f"{name}:{uuid6()}" for name in ("outer", "inner", "inner"))
-    namespaces = ["", outer, f"{outer}|{inner}", f"{outer}|{again}", f"{outer}|{inner}|1", "outer", "outer|inner"]
-    for number, ns in enumerate(namespaces):
-        thread.put({"channel": number}, ns=ns)
-    expect_same(
-        {ns: {"channel": number} for number, ns in enumerate(namespaces)},
-        {ns: values_of(thread.saver.get_tuple(thread.config(ns=ns))) for ns in namespaces},
-        "the latest values of each namespace",
-    )
+    config.update(callbacks=[object()], tags=["tag"], recursion_limit=25, metadata={"user": "me"})
+    found = saver.list(config) if read == "list" else [saver.get_tuple(config)]
+    expect_same([{"channel": "value"}], [values_of(each) for each in found], "the channel values that are found")
 
 
 # -- what must come back exactly
@@ -220,24 +189,6 @@ def test_steps_are_integers(thread: Thread) -> None:
 # -- order of calls
 
 
-@rule(MUST, source="pregel/_loop.py: put_writes and put are submitted in the background")
-def test_writes_may_come_before_their_checkpoint(thread: Thread) -> None:
-    """`put_writes` for a checkpoint that is not yet put succeeds, and the writes are there when it is.
-
-    Both are stored in the background, and a quick task's writes arrive first. A foreign key, or a put that clears what
-    it finds, loses them: the task runs again after a crash.
-    """
-    made = thread.make({"channel": "value"})
-    thread.write(made, [("channel", "early"), ("other", ["early"])], task="early", path="~1")
-    thread.store(made)
-    thread.write(made, [("channel", "late")], task="late", path="~2")
-    expect_same(
-        [("early", "channel", "early"), ("early", "other", ["early"]), ("late", "channel", "late")],
-        writes_of(thread.read(made)),
-        "the pending writes",
-    )
-
-
 @rule(MUST, source="pregel/_loop.py and pregel/main.py read what they have just written")
 def test_every_read_sees_the_writes_before_it(thread: Thread) -> None:
     """When `put` or `put_writes` has returned, the next read in any way sees what it stored.
@@ -256,67 +207,6 @@ def test_every_read_sees_the_writes_before_it(thread: Thread) -> None:
     expect_same(expected, seen, "values and writes of the latest, by id and listed, after each of 20 steps")
 
 
-@rule(MUST, source="pregel/_loop.py: a graph and its subgraphs put at the same time, on one thread")
-def test_puts_in_several_namespaces_at_the_same_time_are_all_stored(saver: SaverDrive, thread: Thread) -> None:
-    """Checkpoints that are put at the same time in several namespaces of a thread are all stored, each in its own.
-
-    A graph and its parallel subgraphs put from threads, or tasks, of their own. One connection that all of them use at
-    once, or a put that reads the thread and writes it back, loses some.
-    """
-    namespaces = ["", "a:1", "b:2", "b:2|c:3"]
-    chains: dict[str, list[Stored]] = {ns: [] for ns in namespaces}
-    for count in range(5):
-        made = {
-            ns: thread.make({"count": [ns, count]}, ns=ns, parent=chain[-1] if chain else None)
-            for ns, chain in chains.items()
-        }
-        results = saver.together(
-            [
-                saver.later.put(
-                    thread.config(ns=ns, checkpoint_id=each.parent.id if each.parent else None),
-                    dict(each.checkpoint),
-                    dict(each.metadata),
-                    dict(each.new_versions),
-                )
-                for ns, each in made.items()
-            ]
-        )
-        expect_no_errors(results, "puts at the same time")
-        for ns, each in made.items():
-            chains[ns].append(each)
-    expect_same(
-        {ns: [(each.id, dict(each.values)) for each in reversed(chain)] for ns, chain in chains.items()},
-        {
-            ns: [(found.checkpoint["id"], values_of(found)) for found in saver.list(thread.config(ns=ns))]
-            for ns in namespaces
-        },
-        "id and values of the checkpoints listed in each namespace",
-    )
-
-
-@rule(MUST, source="pregel/_loop.py: put and put_writes are submitted in the background")
-def test_a_put_and_the_writes_of_its_tasks_at_the_same_time_are_all_stored(saver: SaverDrive, thread: Thread) -> None:
-    """A checkpoint and the writes of the tasks that run from it, stored at the same time, are all there.
-
-    The engine waits for neither before it starts the other.
-    """
-    made = thread.make({"channel": "value"})
-    writes = [(f"task{number}", f"~{number}") for number in range(6)]
-    results = saver.together(
-        [
-            saver.later.put(thread.config(), dict(made.checkpoint), dict(made.metadata), dict(made.new_versions)),
-            *(saver.later.put_writes(made.config, [("channel", task)], task, path) for task, path in writes),
-        ]
-    )
-    expect_no_errors(results, "a put and six put_writes at the same time")
-    found = thread.read(made)
-    expect_same(
-        ({"channel": "value"}, {(task, "channel", task) for task, _ in writes}),
-        (values_of(found), set(writes_of(found))),
-        "values and pending writes",
-    )
-
-
 # -- errors
 
 
@@ -333,14 +223,13 @@ def write_a_lock(saver: SaverDrive, thread: Thread) -> None:
 FAILING: Mapping[str, Callable[[SaverDrive, Thread], None]] = {"put": put_a_lock, "put_writes": write_a_lock}
 
 
-@rule(MUST, source="pregel/_loop.py: futures of put and put_writes raise what these raised")
-@pytest.mark.parametrize("call", FAILING)
-def test_errors_reach_the_caller(saver: SaverDrive, thread: Thread, call: str) -> None:
-    """`put` and `put_writes` raise when they cannot store what they were given, here a lock as a value.
+@rule(MUST, source="pregel/_loop.py: the futures of put raise what it raised")
+def test_errors_reach_the_caller(saver: SaverDrive, thread: Thread) -> None:
+    """`put` raises when it cannot store what it was given, here a lock as a value.
 
     A run ends with the error. When it is only logged, the user learns of the lost state at the next start.
     """
-    expect_raises(Exception, lambda: FAILING[call](saver, thread), f"{call} of a lock, which cannot be serialised")
+    expect_raises(Exception, lambda: put_a_lock(saver, thread), "put of a lock, which cannot be serialised")
 
 
 @rule(MUST, source="pregel/_loop.py: other runs go on with the same saver")
@@ -369,87 +258,3 @@ def raised(call: Callable[[], object]) -> bool:
     except Exception:
         return True
     return False
-
-
-# -- lists that are not read to their end
-
-
-@rule(MUST, source="_internal/_replay.py returns from within the loop over list")
-def test_a_list_may_be_left_after_its_first_item(saver: SaverDrive, thread: Thread) -> None:
-    """When a `list` is left after its first item, every other call still works.
-
-    A replayed subgraph takes the first item and leaves. A lock, cursor or connection that the iterator still holds
-    stops the application there.
-    """
-    first, second, third = thread.chain(3)
-    seen: dict[str, Any] = {}
-
-    def calls() -> None:
-        seen["first"] = ids_of(saver.first(thread.config()))
-        seen["first before"] = ids_of(saver.first(thread.config(), before=third.config, limit=1))
-        seen["get_tuple"] = values_of(saver.get_tuple(first.config))
-        thread.write(third, [("count", "written")])
-        fourth = thread.put({"count": 3}, parent=third)
-        seen["latest"] = thread.latest().checkpoint["id"] == fourth.id
-        seen["listed"] = len(thread.listed_ids())
-
-    hung = saver.hangs_in(calls, CALLS_MAY_TAKE)
-    expect_true(
-        not hung, "calls after a list that was left", "them to return", f"none within {CALLS_MAY_TAKE} s: {seen}"
-    )
-    expect_same(
-        {
-            "first": [third.id],
-            "first before": [second.id],
-            "get_tuple": {"count": 0},
-            "latest": True,
-            "listed": 4,
-        },
-        seen,
-        "what the calls gave",
-    )
-
-
-def call_within_a_list(saver: SaverDrive, stored: Stored, done: list[str]) -> None:
-    """Read and write in a loop over ``list``; notes in ``done`` what returned."""
-    config = stored.config
-
-    async def asynchronously() -> None:
-        async for _ in saver.raw.alist(config):
-            await saver.raw.aget_tuple(config)
-            done.append("read")
-            await saver.raw.aput_writes(config, [("channel", 1)], "task")
-            done.append("written")
-
-    def synchronously() -> None:
-        for _ in saver.raw.list(config):
-            saver.raw.get_tuple(config)
-            done.append("read")
-            saver.raw.put_writes(config, [("channel", 1)], "task")
-            done.append("written")
-
-    if saver.mode == "async":
-        saver.run(asynchronously)
-    else:
-        synchronously()
-
-
-@rule(
-    QUIRK,
-    source="pregel/main.py reads list to its end first, so as not to hold the cursor",
-    officials={
-        "InMemorySaver": "reads and writes work",
-        "SqliteSaver": "reads never return",
-        "PostgresSaver": "reads never return",
-    },
-)
-def test_calls_inside_a_loop_over_a_list(saver: SaverDrive, thread: Thread, observe: Callable[[object], None]) -> None:
-    """What becomes of reads and writes inside a loop over `list`.
-
-    LangGraph never makes them. Users do, and their application stands still: `list(saver.list(...))` avoids it.
-    """
-    stored = thread.put({"channel": 1})
-    done: list[str] = []
-    hung = saver.hangs_in(lambda: call_within_a_list(saver, stored, done), 2)
-    words = {(): "reads never return", ("read",): "reads work, writes never return"}
-    observe(words.get(tuple(done), "the list never ends") if hung else "reads and writes work")

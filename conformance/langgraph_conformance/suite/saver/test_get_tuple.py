@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.base.id import uuid6
-from langgraph.checkpoint.serde.types import ERROR, INTERRUPT, RESUME, SCHEDULED, TASKS
+from langgraph.checkpoint.serde.types import INTERRUPT, TASKS
 from langgraph.types import Send
 
 from langgraph_conformance.drive import SaverDrive
@@ -373,79 +374,22 @@ def test_pending_writes_are_triples(thread: Thread) -> None:
     )
 
 
-@rule(
-    MUST,
-    source="BaseCheckpointSaver.get_tuple (writes_sort_key order); pregel/_loop.py",
-    since="langgraph-checkpoint>=4.3",
-)
-@pytest.mark.parametrize("way", WAYS)
-def test_pending_writes_come_by_task_path_task_id_and_index(thread: Thread, way: str) -> None:
-    """`pending_writes` are in the order of task path, task id and index, as text and, the index, as a number.
+# -- reads change nothing
 
-    This is the order in which the engine applies the writes of a step. Put in another order, a list that several tasks
-    append to is not the one that the run had.
+
+@rule(MUST, source="pregel/_loop.py and pregel/main.py use the config afterwards")
+@pytest.mark.parametrize("method", ["get_tuple", "get"])
+def test_a_read_does_not_change_its_config(saver: SaverDrive, thread: Thread, method: str) -> None:
+    """`get_tuple` and `get` leave the config that they were given as it was.
+
+    The engine merges what it found into it and goes on with it: a key taken out is missing in every later call.
     """
     stored = thread.put({"channel": "value"})
-    tasks = [("b", "~2"), ("a", "~2"), ("z", "~1"), ("B", "~2"), ("c", "~10"), ("m", ""), ("é", "~2"), ("d", "~A")]
-    for task, path in tasks:
-        thread.write(stored, [("channel", number) for number in range(11)], task=task, path=path)
-    special = [(ERROR, "error"), (RESUME, "resume"), (SCHEDULED, "scheduled"), (INTERRUPT, "interrupt")]
-    thread.write(stored, special, task="a", path="~2")
-    found = WAYS[way](thread, stored)
-    numbers = ["resume", "interrupt", "scheduled", "error"]
-    expect_same(
-        [
-            (task, value)
-            for task, path in sorted(tasks, key=lambda each: (each[1], each[0]))
-            for value in [*(numbers if task == "a" else []), *range(11)]
-        ],
-        found and [(task, value) for task, _, value in writes_of(found)],
-        "task and value of the pending writes",
-    )
-
-
-@rule(MUST, source="pregel/_algo.py: the writes of a checkpoint make its child")
-def test_pending_writes_belong_to_their_checkpoint(thread: Thread) -> None:
-    """Pending writes are those of the checkpoint they were put for: not its parent's, child's, or sibling's.
-
-    Writes that come along into the next checkpoint are applied twice; writes of a sibling never happened here.
-    """
-    parent = thread.put({"channel": 0})
-    child, sibling = thread.put({"channel": 1}, parent=parent), thread.put({"channel": 2}, parent=parent)
-    unwritten = thread.put({"channel": 3}, parent=child)
-    everything = {"parent": parent, "child": child, "sibling": sibling, "unwritten": unwritten}
-    for name in ("parent", "child", "sibling"):
-        thread.write(everything[name], [("channel", name)])
-    expect_same(
-        {"parent": ["parent"], "child": ["child"], "sibling": ["sibling"], "unwritten": []},
-        {name: [value for _, _, value in writes_of(thread.read(each))] for name, each in everything.items()},
-        "the values of the pending writes",
-    )
-
-
-@rule(MUST, source="BaseCheckpointSaver.put_writes (config)")
-def test_pending_writes_belong_to_their_namespace_and_thread(new_thread: Callable[..., Thread]) -> None:
-    """Pending writes of a checkpoint id in one namespace or thread are not those of an equal id elsewhere.
-
-    Copied threads have equal ids: a task's result from one would be taken for that of the other.
-    """
-    here, there = new_thread(), new_thread()
-    checkpoint_id = str(uuid6())
-    everything = {
-        "root": here.put({"channel": 1}, id=checkpoint_id),
-        "child": here.put({"channel": 1}, id=checkpoint_id, ns="child:1"),
-        "another thread": there.put({"channel": 1}, id=checkpoint_id),
-    }
-    for name, stored in everything.items():
-        here.write(stored, [("channel", name)])
-    expect_same(
-        {name: [name] for name in everything},
-        {name: [value for _, _, value in writes_of(here.read(stored))] for name, stored in everything.items()},
-        "the values of the pending writes",
-    )
-
-
-# -- reads change nothing
+    configs = [thread.config(user="someone", checkpoint_map={"": "id"}), thread.config(ns=None), stored.config]
+    before = copy.deepcopy(configs)
+    for config in configs:
+        saver.call(method, config)
+    expect_same(before, configs, "the configs after the reads")
 
 
 @rule(MUST, source="BaseCheckpointSaver.get_tuple, list, get; get_state is called at any time")

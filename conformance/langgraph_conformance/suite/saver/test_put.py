@@ -6,8 +6,10 @@ import copy
 import hashlib
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -18,7 +20,8 @@ from langgraph.checkpoint.base.id import uuid6
 from langgraph_conformance.drive import SaverDrive
 from langgraph_conformance.expect import expect_raises, expect_same, expect_true
 from langgraph_conformance.rules import MUST, QUIRK, SHOULD, rule
-from langgraph_conformance.threads import Stored, Thread, address_of, config_of, fresh_id, writes_of
+from langgraph_conformance.session import Subject
+from langgraph_conformance.threads import Stored, Thread, address_of, config_of, writes_of
 
 NAMESPACES = pytest.mark.parametrize("ns", ["", "child:abc"], ids=["root", "child"])
 KINDS = pytest.mark.parametrize(
@@ -71,11 +74,10 @@ def make_fail(call: Callable[[], object]) -> None:
 
 
 def spoiled(made: Stored, place: str) -> Arguments:
-    """The arguments of a put that cannot succeed: a lock cannot be serialised."""
-    config, checkpoint, metadata, new_versions = arguments_of(made)
-    holder = metadata if place == "metadata" else checkpoint["channel_values"]
-    holder[place] = threading.Lock()
-    return config, checkpoint, metadata, new_versions
+    """The arguments of a put that cannot succeed: the channel ``place`` holds a lock, which cannot be serialised."""
+    arguments = arguments_of(made)
+    arguments[1]["channel_values"][place] = threading.Lock()
+    return arguments
 
 
 # -- what is stored, and what is returned
@@ -362,33 +364,6 @@ def test_a_value_may_become_none_and_back(thread: Thread, value: Any) -> None:
     )
 
 
-@rule(MUST, source="BaseCheckpointSaver.put; channels hold any value")
-def test_falsy_values_are_values(thread: Thread) -> None:
-    """False, 0, empty text, bytes and containers are ordinary values: present, and of the same type.
-
-    A test for truth in place of a test for absence drops a counter at 0, a flag that is off, or an empty list.
-    """
-    values = {"False": False, "0": 0, "0.0": 0.0, "str": "", "bytes": b"", "list": [], "dict": {}, "set": set()}
-    stored = thread.put(values)
-    expect_same(values, values_of(thread.read(stored)), "the channel values")
-
-
-@rule(MUST, source="BaseCheckpointSaver.put; a graph may have any number of channels")
-def test_all_of_many_channels_are_read(thread: Thread) -> None:
-    """A checkpoint of 300 channels is read with all of them, also when a later one changes a single channel.
-
-    A read that takes the first page of what the database gives loses a part of the state without an error.
-    """
-    values = {f"channel{number}": [number] for number in range(300)}
-    first = thread.put(values)
-    second = thread.put({**values, "channel150": ["changed"]}, parent=first)
-    expect_same(
-        {"first": values, "second": {**values, "channel150": ["changed"]}},
-        {"first": values_of(thread.read(first)), "second": values_of(thread.read(second))},
-        "the channel values",
-    )
-
-
 @rule(MUST, source="BaseCheckpointSaver.get_next_version counts from 1 in every namespace of every thread")
 @pytest.mark.parametrize("value", ["here", ["here"]], ids=["str", "list"])
 def test_equal_versions_elsewhere_share_no_value(new_thread: Callable[..., Thread], value: Any) -> None:
@@ -496,22 +471,6 @@ def test_putting_an_id_again_lists_it_once(thread: Thread) -> None:
     for _ in range(2):
         thread.saver.put(*arguments_of(first))
     expect_same([second.id, first.id], thread.listed_ids(), "the ids listed")
-
-
-@rule(SHOULD, source="InMemorySaver.put, SqliteSaver.put, PostgresSaver.put")
-def test_putting_an_id_again_keeps_its_pending_writes(thread: Thread) -> None:
-    """A second put of a checkpoint id leaves the writes that are stored for it.
-
-    The writes are results of tasks that ended: without them a resume runs those tasks, and their side effects, again.
-    """
-    stored = thread.put({"channel": "value"})
-    thread.write(stored, [("channel", "written"), ("channel", ["too"])])
-    thread.saver.put(*arguments_of(stored))
-    expect_same(
-        [("task", "channel", "written"), ("task", "channel", ["too"])],
-        writes_of(thread.read(stored)),
-        "the pending writes",
-    )
 
 
 @rule(MUST, source="Checkpoint.id (can be used for sorting checkpoints from first to last)")
@@ -625,7 +584,7 @@ def test_put_does_not_change_its_arguments(saver: SaverDrive, thread: Thread) ->
 
 
 @rule(MUST, source="pregel/_loop.py (a failed put ends the run; the next run reads the thread)")
-@pytest.mark.parametrize("place", ["a", "z", "metadata"], ids=["first-channel", "last-channel", "metadata"])
+@pytest.mark.parametrize("place", ["a", "z"], ids=["first-channel", "last-channel"])
 def test_a_failed_put_leaves_nothing(saver: SaverDrive, thread: Thread, place: str) -> None:
     """After a put that raised, here for a value that cannot be serialised, the thread reads as before.
 
@@ -644,7 +603,7 @@ def test_a_failed_put_leaves_nothing(saver: SaverDrive, thread: Thread, place: s
 
 
 @rule(MUST, source="pregel/_loop.py (the node is run again, and its checkpoint put again)")
-@pytest.mark.parametrize("place", ["a", "z", "metadata"], ids=["first-channel", "last-channel", "metadata"])
+@pytest.mark.parametrize("place", ["a", "z"], ids=["first-channel", "last-channel"])
 def test_a_failed_put_can_be_repeated(saver: SaverDrive, thread: Thread, place: str) -> None:
     """A put that raised can be made again with values that can be stored, and all of them are read.
 
@@ -657,6 +616,7 @@ def test_a_failed_put_can_be_repeated(saver: SaverDrive, thread: Thread, place: 
     expect_same(dict(good.values), values_of(thread.read(good)), "the channel values")
 
 
+@cache
 def random_bytes(size: int) -> bytes:
     """Bytes that no compression makes smaller."""
     return random.Random(size).randbytes(size)
@@ -676,6 +636,18 @@ def without_script(saver: SaverDrive) -> Iterator[None]:
         saver.calls.clear()
 
 
+def try_smaller(thread: Thread, subject: Subject, size: int) -> None:
+    """Put ever larger values up to ``size``; skip when one of that size would not be stored in time."""
+    tried = 10_000
+    while tried < size:
+        began = time.monotonic()
+        refused(partial(thread.put, {"channel": random_bytes(tried)}))
+        took, larger = time.monotonic() - began, min(tried * 10, size)
+        if took * larger / tried > subject.seconds / 3:
+            pytest.skip(f"storing {tried} bytes took {took:.1f} s: {size} bytes would take too long to try")
+        tried = larger
+
+
 @rule(MUST, source="BaseCheckpointSaver.put; databases have limits: 64 KiB, 400 KB, 1 MB, 16 MB")
 @pytest.mark.parametrize(
     ("channels", "size"),
@@ -683,16 +655,17 @@ def without_script(saver: SaverDrive) -> Iterator[None]:
     ids=["70KB", "500KB", "3MB", "17MB", "200x10KB"],
 )
 def test_a_large_checkpoint_is_stored_whole_or_refused(
-    saver: SaverDrive, thread: Thread, channels: int, size: int
+    saver: SaverDrive, thread: Thread, subject: Subject, channels: int, size: int
 ) -> None:
     """A checkpoint beyond what the backend can hold is refused with an error, and the thread reads as before.
 
     Cut off, or stored in part, it is a thread that can never be loaded again. An error tells the user in time.
     """
-    before = thread.put({"channel": b"small"})
     value = random_bytes(size)
-    made = thread.make({f"channel{number}": value for number in range(channels)}, parent=before)
     with without_script(saver):
+        try_smaller(thread, subject, channels * size)
+        before = thread.put({"channel": b"small"})
+        made = thread.make({f"channel{number}": value for number in range(channels)}, parent=before)
         expected = before if refused(lambda: thread.store(made)) else made
         found = thread.latest()
     expect_same(
@@ -727,13 +700,4 @@ def test_put_without_a_namespace_raises_or_means_the_root(saver: SaverDrive, thr
     found = saver.get_tuple(made.config)
     expect_true(
         raised or found is not None, "the root namespace after put without one", "an error, or the checkpoint", found
-    )
-
-
-@rule(SHOULD, source="BaseCheckpointSaver.put_writes; InMemorySaver, SqliteSaver and PostgresSaver raise KeyError")
-def test_put_writes_without_a_thread_id_raises(saver: SaverDrive) -> None:
-    """`put_writes` with a config that has no `thread_id` raises."""
-    config: Any = {"configurable": {"checkpoint_ns": "", "checkpoint_id": fresh_id()}}
-    expect_raises(
-        Exception, lambda: saver.put_writes(config, [("channel", "value")], "task"), "put_writes without a thread id"
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import itertools
-import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -85,26 +84,6 @@ def test_get_next_version_is_a_plain_method(saver: SaverDrive) -> None:
         "an int, float or str",
         version,
     )
-
-
-@rule(MUST, source="pregel/_algo.py; graphs of one saver run in many threads")
-def test_get_next_version_may_be_called_from_many_threads(saver: SaverDrive) -> None:
-    """`get_next_version` gives a greater version to each of several threads that call it at the same time.
-
-    One saver serves all of an application's runs.
-    """
-    current = saver.raw.get_next_version(None, None)
-    results: list[Any] = []
-
-    def call() -> None:
-        results.extend(saver.raw.get_next_version(current, None) for _ in range(25))
-
-    threads = [threading.Thread(target=call) for _ in range(4)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    expect_same(100, sum(version > current for version in results), "how many of 100 calls gave a greater version")
 
 
 @rule(SHOULD, source="BaseCheckpointSaver.get_next_version (channel is deprecated)")
