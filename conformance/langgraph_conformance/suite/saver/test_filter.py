@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -540,8 +539,8 @@ def test_a_hostile_key_does_not_undo_the_others(thread: Thread, position: str) -
 @rule(SHOULD, source="BaseCheckpointSaver.list: filter")
 @pytest.mark.parametrize(
     "odd",
-    [math.nan, math.inf, "\ud800", "a\0b", {"a": "b\0"}, {"a.b": {"$c": 1}}, {"": ""}, "{", 2**70, 1e308],
-    ids=["nan", "inf", "surrogate", "nul", "nested nul", "odd keys", "empty key", "brace", "2**70", "1e308"],
+    ["\ud800", "a\0b", {"a": "b\0"}, {"a.b": {"$c": 1}}, {"": ""}, "{", 2**70, 1e308, {1: 2}, {"a": {1, 2}}],
+    ids=["surrogate", "nul", "nested nul", "odd keys", "empty key", "brace", "2**70", "1e308", "number key", "set"],
 )
 def test_odd_metadata_does_not_stop_filters(thread: Thread, odd: object) -> None:
     """When a checkpoint with odd metadata was taken, filters on other checkpoints go on working; or it is refused.

@@ -14,7 +14,7 @@ from langgraph.types import Interrupt, Send
 
 from langgraph_conformance.drive import SaverDrive
 from langgraph_conformance.errors import Blocked
-from langgraph_conformance.expect import expect_no_errors, expect_raises, expect_same, expect_true, shown
+from langgraph_conformance.expect import expect_raises, expect_same, shown
 from langgraph_conformance.rules import MUST, QUIRK, SHOULD, rule
 from langgraph_conformance.threads import Stored, Thread, as_read, writes_of
 
@@ -793,7 +793,7 @@ def test_a_config_without_a_namespace(saver: SaverDrive, thread: Thread, observe
         observe("takes the root's" if writes_of(thread.read(stored)) else "takes another one")
 
 
-# --- failures and many at once
+# --- failures
 
 
 @rule(MUST, source="pregel/_loop.py: the futures of put_writes raise in the run")
@@ -842,47 +842,3 @@ def test_a_batch_that_is_refused_half_way_leaves_nothing(saver: SaverDrive, thre
     except Exception:
         batch = []
     expect_same(len(batch), len(of_task(thread.read(stored))), "the number of writes stored")
-
-
-@rule(MUST, source="pregel/_loop.py: the tasks of a step save their writes at the same time")
-def test_tasks_may_write_at_the_same_time(saver: SaverDrive, thread: Thread) -> None:
-    """When several tasks save their writes at once, all are kept and none fails.
-
-    The tasks of a step run in parallel threads or coroutines: this is the normal case, not a race that users cause.
-    """
-    stored = thread.put({})
-    results = saver.together(
-        [
-            saver.later.put_writes(
-                stored.config, [("a", index), ("b", [index]), (RESUME, index)], f"task {index}", "~p"
-            )
-            for index in range(8)
-        ]
-    )
-    expect_no_errors(results, "eight put_writes at the same time")
-    found = thread.read(stored)
-    expect_same(
-        {f"task {index}": [(RESUME, index), ("a", index), ("b", [index])] for index in range(8)},
-        {task: specials_first(found, task) for task in by_task(found)},
-        "the writes of eight tasks",
-    )
-
-
-@rule(SHOULD, source="InMemorySaver.put_writes, SqliteSaver.put_writes, PostgresSaver.put_writes")
-def test_a_task_that_writes_twice_at_the_same_time_counts_once(saver: SaverDrive, thread: Thread) -> None:
-    """When one task saves its writes several times at once, one write is kept for each position.
-
-    Two workers that took up the same run do so: its effects must count once.
-    """
-    stored = thread.put({})
-    results = saver.together(
-        [saver.later.put_writes(stored.config, [("a", index), ("b", index)], "task", "~p") for index in range(6)]
-    )
-    expect_no_errors(results, "six put_writes of one task at the same time")
-    found = of_task(thread.read(stored))
-    expect_true(
-        [channel for channel, _ in found] == ["a", "b"] and all(value in range(6) for _, value in found),
-        "the writes of the task",
-        "one to 'a' and one to 'b'",
-        found,
-    )
