@@ -467,12 +467,15 @@ def test_a_star_stands_for_any_text(store: StoreDrive, root: str) -> None:
     )
 
 
-LABELS = {
-    kind: (name, tuple(other for other in others if other and "." not in other))
-    for kind, (name, others) in LOOKALIKES.items()
-    if "." not in name
+LABELS: dict[str, tuple[str, tuple[str, ...]]] = {
+    **{
+        kind: (name, tuple(other for other in others if other and "." not in other))
+        for kind, (name, others) in LOOKALIKES.items()
+        if "." not in name
+    },
+    **{f"lone {sign}": (sign, ("a", "ab", f"{sign}a", f"a{sign}", sign * 2)) for sign in "%_?#+>^$|\\~@!-"},
 }
-"""The lookalikes that can be labels."""
+"""The lookalikes that can be labels, and signs that stand for anything in some language of patterns, but for `*`."""
 TEXTS = sorted({text for name, others in LABELS.values() for text in (name, *others)})
 
 WAYS: Mapping[str, Callable[[str, str], tuple[Name, dict[str, Any]]]] = {

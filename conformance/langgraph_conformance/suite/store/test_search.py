@@ -454,7 +454,20 @@ def test_the_order_without_a_query(store: StoreDrive, root: str, observe: Callab
 # --- prefix
 
 
-TREE: list[Name] = [(), ("a",), ("a", "b"), ("a", "b", "c", "d"), ("b",), ("b", "a"), ("c", "a", "b"), ("ab",)]
+TREE: list[Name] = [
+    *(
+        (),
+        ("a",),
+        ("a", "b"),
+        ("a", "c"),
+        ("a", "b", "d"),
+        ("a", "b", "c", "d"),
+        ("a", "b", "c", "e"),
+        ("a", "b", "d", "d"),
+    ),
+    *(("b",), ("b", "a"), ("c", "a", "b"), ("c", "b", "b"), ("ab",)),
+]
+"""Labels behind a check's own: siblings at every depth, gaps, one label that begins another."""
 
 
 @rule(MUST, source="BaseStore.search: hierarchical path prefix; SearchOp.namespace_prefix")
@@ -506,12 +519,15 @@ def test_an_empty_prefix_covers_everything(store: StoreDrive, root: str, mark: s
     expect_same(sorted(names), names_of(store.search((), filter=filter)), "the namespaces of the items found")
 
 
-LABELS = {
-    kind: (name, tuple(other for other in others if other and "." not in other))
-    for kind, (name, others) in LOOKALIKES.items()
-    if "." not in name
+LABELS: dict[str, tuple[str, tuple[str, ...]]] = {
+    **{
+        kind: (name, tuple(other for other in others if other and "." not in other))
+        for kind, (name, others) in LOOKALIKES.items()
+        if "." not in name
+    },
+    **{f"lone {sign}": (sign, ("a", "ab", f"{sign}a", f"a{sign}", sign * 2)) for sign in "*%_?#+>^$|\\~@!-"},
 }
-"""The lookalikes that can be labels."""
+"""The lookalikes that can be labels, and signs that stand for anything in some language of patterns."""
 
 
 @rule(MUST, source="BaseStore.search: labels of a prefix are literal and whole")
