@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from faulty import savers, stores
+from faulty.run import broken, cover, expected
 from generate import rules
 from langgraph_conformance.rules import Level
-
-from faulty import savers, stores
-from faulty.run import broken, cover, expected, judge
 
 FAULTY: dict[str, dict[str, Any]] = {"savers": savers.FAULTY, "stores": stores.FAULTY}
 UNDECIDED = {
@@ -28,7 +27,7 @@ def _chosen() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("kinds", "name"), _chosen(), ids=[name for _, name in _chosen()])
 def test_a_fault_breaks_exactly_its_rules(kinds: str, name: str) -> None:
-    assert broken(judge(kinds[:-1], name)) == sorted(expected(kinds)[name])
+    assert broken(kinds[:-1], name) == sorted(expected(kinds)[name])
 
 
 @pytest.mark.parametrize("kinds", ["savers", "stores"])

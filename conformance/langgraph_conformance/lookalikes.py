@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 LOOKALIKES: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "prefix": ("user-1", ("user-10", "user-1:x", "user-1/x", "user-1|x", "user-1 x", "user-1\x1fx", "user-", "xuser-1")),
+    "prefix": ("user-1", ("user-10", "user-1:x", "user-1/x", "user-1|x", "user-1 x", "user-", "xuser-1")),
+    "control": ("a\x1fb", ("a", "ab", "b", "a\x1f", "a\x1eb")),
     "percent": ("a%", ("a", "ab", "abc", "a%%", "%", "a\\%")),
     "percent-in-front": ("%a", ("a", "ba", "%", "%aa")),
     "underscore": ("a_c", ("abc", "a-c", "a_", "a__c", "a\\_c")),

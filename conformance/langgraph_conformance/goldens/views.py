@@ -44,8 +44,6 @@ def record(run: GoldenRun, saver: SaverDrive, new_thread: Callable[[], Thread]) 
         saver: the saver, through the drive that is to be used.
         new_thread: makes a thread that nobody else uses.
     """
-    # a script of the reads below, without the graph's own calls before them, would show nothing
-    saver.calls = []
     play = Play(saver, new_thread)
     run.play(play)
     names = Names()

@@ -389,13 +389,13 @@ def test_put_leaves_the_callers_metadata_alone(saver: SaverDrive, thread: Thread
 
     The engine uses both for its next step: what one put adds would stay in all later checkpoints.
     """
-    given: dict[str, Any] = {"source": "loop", "step": 1, "parents": {}, "text": "a\x00b"}
+    given: dict[str, Any] = {"source": "loop", "step": 1, "parents": {}}
     config: Any = thread.config(user_id="u-1")
     config["metadata"] = {"tier": 2}
     made = thread.make({"channel": 1})
     saver.put(config, dict(made.checkpoint), given, dict(made.new_versions))
     expect_same(
-        {"source": "loop", "step": 1, "parents": {}, "text": "a\x00b", "config": {"tier": 2}},
+        {"source": "loop", "step": 1, "parents": {}, "config": {"tier": 2}},
         {**given, "config": config["metadata"]},
         "the caller's dicts after put",
     )

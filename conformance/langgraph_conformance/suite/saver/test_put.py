@@ -24,12 +24,31 @@ from langgraph_conformance.session import Subject
 from langgraph_conformance.threads import Stored, Thread, address_of, config_of, writes_of
 
 NAMESPACES = pytest.mark.parametrize("ns", ["", "child:abc"], ids=["root", "child"])
-KINDS = pytest.mark.parametrize(
-    ("old", "new"),
-    [("old", "new"), (["old"], ["new"]), ({"is": "old"}, {"is": "new"}), (1, 2), (["old"], "new"), ("old", ["new"])],
-    ids=["str", "list", "dict", "int", "list-to-str", "str-to-list"],
-)
-"""Savers may keep plain values and containers in different places."""
+OLD: dict[str, Any] = {
+    "str": "old",
+    "int": 1,
+    "list": ["old"],
+    "dict": {"is": "old"},
+    "none-to-str": None,
+    "none-to-list": None,
+    "str-to-none": "old",
+    "list-to-none": ["old"],
+    "list-to-str": ["old"],
+    "str-to-list": "old",
+}
+NEW: dict[str, Any] = {
+    "str": "new",
+    "int": 2,
+    "list": ["new"],
+    "dict": {"is": "new"},
+    "none-to-str": "new",
+    "none-to-list": ["new"],
+    "str-to-none": None,
+    "list-to-none": None,
+    "list-to-str": "new",
+    "str-to-list": ["new"],
+}
+"""Values of channels before and after a change: savers may keep plain values, containers and None in other places."""
 
 Arguments = tuple[RunnableConfig, dict[str, Any], dict[str, Any], dict[str, Any]]
 
@@ -128,24 +147,18 @@ def test_put_returns_nothing_but_the_address(saver: SaverDrive, thread: Thread) 
 
 @rule(MUST, source="pregel/main.py (update_state reads, puts and writes with it)")
 def test_what_put_returns_can_be_used_at_once(saver: SaverDrive, thread: Thread) -> None:
-    """The config that `put` returns reads the new checkpoint, is the parent of the next one, and takes its writes.
+    """The config that `put` returns finds the new checkpoint, and takes its pending writes.
 
     `bulk_update_state` goes on from it step by step, and `update_state` stores the writes of Sends with it.
     """
-    stored = thread.put({"channel": 1})
-    returned = stored.returned
-    child = thread.make({"channel": 2}, parent=stored)
+    returned = thread.put({"channel": 1}).returned
     saver.put_writes(returned, [("channel", "written")], "task")
-    saver.put(returned, *arguments_of(child)[1:])
+    thread.put({"channel": 2})
     found = saver.get_tuple(returned)
     expect_same(
-        {"values": {"channel": 1}, "writes": [("task", "channel", "written")], "child's parent": address_of(returned)},
-        {
-            "values": found and values_of(found),
-            "writes": found and writes_of(found),
-            "child's parent": address_of(thread.read(child).parent_config),
-        },
-        "what the returned config addresses",
+        {"values": {"channel": 1}, "writes": [("task", "channel", "written")]},
+        {"values": found and values_of(found), "writes": found and writes_of(found)},
+        "what is found with the returned config",
     )
 
 
@@ -237,28 +250,41 @@ def test_a_parent_that_is_not_stored_is_kept(thread: Thread) -> None:
 
 
 @rule(MUST, source="pregel/_utils.py get_new_channel_versions; pregel/_loop.py _put_checkpoint")
-@KINDS
-def test_a_channel_that_did_not_change_keeps_its_value(thread: Thread, old: Any, new: Any) -> None:
-    """Every checkpoint has the values of all its channels, however long ago each one changed.
+def test_a_channel_that_did_not_change_keeps_its_value(thread: Thread) -> None:
+    """A checkpoint has the values of the channels that did not change, from the one before, beside those that did.
 
     `new_versions` names only the channels that changed in this step. A saver that stores those alone, and does not find
     the others again by their version, drops the rest of the state at the next start.
     """
-    first = thread.put({"steady": old, "moving": old})
-    second = thread.put({"steady": old, "moving": new}, parent=first)
-    third = thread.put({"steady": old, "moving": new, "added": new}, parent=second)
-    expect_same(
-        {
-            "first": {"steady": old, "moving": old},
-            "second": {"steady": old, "moving": new},
-            "third": {"steady": old, "moving": new, "added": new},
-        },
-        {
-            name: values_of(thread.read(each))
-            for name, each in {"first": first, "second": second, "third": third}.items()
-        },
-        "the channel values of each checkpoint",
-    )
+    first = thread.put({**OLD, "moving": ["first"]})
+    second = thread.put({**OLD, "moving": ["second"]}, parent=first)
+    third = thread.put({**OLD, "moving": ["second"], "added": ["third"]}, parent=second)
+    read = {name: values_of(thread.read(each)) for name, each in (("second", second), ("third", third))}
+    expect_same({"second": second.values, "third": third.values}, read, "the channel values")
+
+
+@rule(MUST, source="BaseCheckpointSaver.put (new_versions)")
+def test_a_channel_that_changed_has_its_new_value(thread: Thread) -> None:
+    """A checkpoint has the new values of the channels that changed, also where the kind of value is another.
+
+    A text may become a list, and a field that a user cleared None: what was there before must not show through.
+    """
+    first = thread.put(OLD)
+    second = thread.put(NEW, parent=first)
+    expect_same(NEW, values_of(thread.read(second)), "the channel values")
+
+
+@rule(MUST, source="BaseCheckpointSaver.put; get_state_history and time travel read older checkpoints")
+def test_a_change_leaves_earlier_checkpoints_alone(thread: Thread) -> None:
+    """When channels change, earlier checkpoints keep the values they were put with.
+
+    Otherwise history shows, and a replay runs from, a state that never was.
+    """
+    first = thread.put(OLD)
+    second = thread.put(NEW, parent=first)
+    thread.put(OLD, parent=second)
+    read = {"first": values_of(thread.read(first)), "second": values_of(thread.read(second))}
+    expect_same({"first": OLD, "second": NEW}, read, "the channel values")
 
 
 @rule(MUST, source="pregel/_utils.py get_new_channel_versions; pregel/_loop.py _put_checkpoint")
@@ -267,72 +293,62 @@ def test_a_value_is_found_again_many_steps_later(thread: Thread) -> None:
 
     A saver that looks only at the parent, or at the last few checkpoints, forgets a conversation's oldest facts.
     """
-    stored = thread.put({"steady": ["kept"], "text": "kept", "count": 0})
+    stored = thread.put({**OLD, "count": 0})
     for count in range(1, 12):
-        stored = thread.put({"steady": ["kept"], "text": "kept", "count": count}, parent=stored)
-    expect_same({"steady": ["kept"], "text": "kept", "count": 11}, values_of(thread.read(stored)), "the channel values")
+        stored = thread.put({**OLD, "count": count}, parent=stored)
+    expect_same({**OLD, "count": 11}, values_of(thread.read(stored)), "the channel values")
 
 
 @rule(MUST, source="pregel/main.py (update_state as '__copy__' puts new_versions={})")
-@pytest.mark.parametrize("value", ["kept", ["kept"]], ids=["str", "list"])
-def test_a_put_without_new_versions_keeps_all_values(thread: Thread, value: Any) -> None:
+def test_a_put_without_new_versions_keeps_all_values(thread: Thread) -> None:
     """A checkpoint in which no channel changed has the values that its channels had before.
 
     Steps in which no channel changes are ordinary, and copies of a checkpoint are put this way.
     """
-    first = thread.put({"channel": value})
-    second = thread.put({"channel": value}, parent=first)
-    expect_same({}, dict(second.new_versions), "the new versions, as put")
-    expect_same({"channel": value}, values_of(thread.read(second)), "the channel values")
+    first = thread.put(OLD)
+    second = thread.put(OLD, parent=first, changed=[])
+    expect_same(OLD, values_of(thread.read(second)), "the channel values")
 
 
 @rule(MUST, source="Checkpoint.channel_versions; langgraph-checkpoint-conformance put_channel_removed")
-@pytest.mark.parametrize("value", ["value", ["value"]], ids=["str", "list"])
-def test_a_channel_without_a_version_has_no_value(thread: Thread, value: Any) -> None:
+def test_a_channel_without_a_version_has_no_value(thread: Thread) -> None:
     """A channel that a checkpoint no longer has, neither a value nor a version, is not read back.
 
     A state whose definition lost a key would get it back from an older checkpoint.
     """
-    first = thread.put({"stays": value, "goes": value})
+    first = thread.put({**OLD, "stays": 1})
     versions = {"stays": first.checkpoint["channel_versions"]["stays"]}
-    second = thread.put({"stays": value}, parent=first, versions=versions, changed=[])
-    expect_same({"stays": value}, values_of(thread.read(second)), "the channel values")
+    second = thread.put({"stays": 1}, parent=first, versions=versions, changed=[])
+    expect_same({"stays": 1}, values_of(thread.read(second)), "the channel values")
 
 
 @rule(MUST, source="BaseCheckpointSaver.put (new_versions); pregel/_algo.py consumes channels that were read")
-@pytest.mark.parametrize("value", ["value", ["value"], None], ids=["str", "list", "None"])
-def test_an_emptied_channel_has_no_value(thread: Thread, value: Any) -> None:
+def test_an_emptied_channel_has_no_value(thread: Thread) -> None:
     """A channel with a new version and no value is empty: its key is absent, in this checkpoint and those after it.
 
     Triggers are emptied when they have been used. When the old value, or None, comes back, nodes run again that
     have already run.
     """
-    first = thread.put({"channel": value, "other": 1})
+    first = thread.put({**OLD, "other": 1})
     second = thread.put({"other": 1}, parent=first)
     third = thread.put({"other": 2}, parent=second)
-    expect_same(
-        {"emptied": {"other": 1}, "one later": {"other": 2}},
-        {"emptied": values_of(thread.read(second)), "one later": values_of(thread.read(third))},
-        "the channel values",
-    )
+    read = {"emptied": values_of(thread.read(second)), "one later": values_of(thread.read(third))}
+    expect_same({"emptied": {"other": 1}, "one later": {"other": 2}}, read, "the channel values")
 
 
 @rule(MUST, source="BaseCheckpointSaver.put (new_versions)")
-@pytest.mark.parametrize("value", ["value", ["value"], None], ids=["str", "list", "None"])
-def test_emptying_a_channel_leaves_earlier_checkpoints_alone(thread: Thread, value: Any) -> None:
-    """Emptying a channel, and filling it again, changes no earlier checkpoint.
+def test_emptying_a_channel_leaves_earlier_checkpoints_alone(thread: Thread) -> None:
+    """Emptying channels, and filling them again, changes no earlier checkpoint.
 
     Otherwise history shows, and a replay runs from, a state that never was.
     """
-    full = thread.put({"channel": value})
+    full = thread.put(OLD)
     empty = thread.put({}, parent=full)
-    refilled = thread.put({"channel": "again"}, parent=empty)
+    refilled = thread.put(NEW, parent=empty)
+    stored = {"full": full, "empty": empty, "refilled": refilled}
     expect_same(
-        {"full": {"channel": value}, "empty": {}, "refilled": {"channel": "again"}},
-        {
-            name: values_of(thread.read(each))
-            for name, each in {"full": full, "empty": empty, "refilled": refilled}.items()
-        },
+        {"full": OLD, "empty": {}, "refilled": NEW},
+        {name: values_of(thread.read(each)) for name, each in stored.items()},
         "the channel values of each checkpoint",
     )
 
@@ -347,45 +363,28 @@ def test_none_is_a_value(thread: Thread) -> None:
     expect_same({"branch:to:node": None, "other": 1}, values_of(thread.read(stored)), "the channel values")
 
 
-@rule(MUST, source="BaseCheckpointSaver.put (new_versions)")
-@pytest.mark.parametrize("value", ["value", ["value"]], ids=["str", "list"])
-def test_a_value_may_become_none_and_back(thread: Thread, value: Any) -> None:
-    """None replaces a value, and a value replaces None.
-
-    A user clears a field of the state with None: the old value must not come back, nor be lost from history.
-    """
-    first = thread.put({"channel": value})
-    second = thread.put({"channel": None}, parent=first)
-    third = thread.put({"channel": value}, parent=second)
-    expect_same(
-        [{"channel": value}, {"channel": None}, {"channel": value}],
-        [values_of(thread.read(each)) for each in (first, second, third)],
-        "the channel values of the three checkpoints",
-    )
-
-
 @rule(MUST, source="BaseCheckpointSaver.get_next_version counts from 1 in every namespace of every thread")
-@pytest.mark.parametrize("value", ["here", ["here"]], ids=["str", "list"])
-def test_equal_versions_elsewhere_share_no_value(new_thread: Callable[..., Thread], value: Any) -> None:
+def test_equal_versions_elsewhere_share_no_value(new_thread: Callable[..., Thread]) -> None:
     """A channel's value belongs to its thread and namespace: equal channels and versions elsewhere are others.
 
     With the base class's versions each subgraph counts from 1 again, so that equal versions are the rule. A value found
     by channel and version alone is another user's.
     """
     here, there = new_thread(), new_thread()
-    versions = {"channel": here.saver.get_next_version(None, None)}
-    others = [
-        there.put({"channel": "another thread"}, versions=versions, changed=["channel"]),
-        here.put({"channel": ["another namespace"]}, ns="child:1", versions=versions, changed=["channel"]),
-    ]
-    stored = here.put({"channel": value}, versions=versions, changed=["channel"])
-    others += [
-        there.put({"channel": "another thread, later"}, ns="child:1", versions=versions, changed=["channel"]),
-        here.put({"channel": ["another namespace, later"]}, ns="child:2", versions=versions, changed=["channel"]),
-    ]
+    versions = dict.fromkeys(("text", "list"), here.saver.get_next_version(None, None))
+    stored = {
+        name: thread.put({"text": name, "list": [name]}, ns=ns, versions=versions)
+        for name, thread, ns in (
+            ("earlier, another thread", there, ""),
+            ("earlier, another namespace", here, "child:1"),
+            ("here", here, ""),
+            ("later, another thread", there, "child:1"),
+            ("later, another namespace", here, "child:2"),
+        )
+    }
     expect_same(
-        [dict(each.values) for each in [stored, *others]],
-        [values_of(here.read(each)) for each in [stored, *others]],
+        {name: {"text": name, "list": [name]} for name in stored},
+        {name: values_of(here.read(each)) for name, each in stored.items()},
         "the channel values here and elsewhere",
     )
 
@@ -538,8 +537,8 @@ def test_another_value_under_a_version_that_is_stored(thread: Thread, observe: C
 @rule(MUST, source="Checkpoint.id (can be used for sorting); pregel/_checkpoint.py checkpoint_superseded")
 @pytest.mark.parametrize(
     "order",
-    [(0, 1, 2), (2, 1, 0), (2, 0, 1), (1, 2, 0), (0, 2, 1)],
-    ids=["in-order", "reversed", "greatest-first", "smallest-last", "greatest-second"],
+    [(2, 1, 0), (2, 0, 1), (1, 2, 0)],
+    ids=["reversed", "greatest-first", "smallest-last"],
 )
 def test_the_latest_checkpoint_is_the_one_with_the_greatest_id(thread: Thread, order: Sequence[int]) -> None:
     """Without a checkpoint id `get_tuple` gives the one with the greatest id, in whatever order they were put.
@@ -628,10 +627,13 @@ def digests(values: Mapping[str, bytes]) -> dict[str, tuple[int, str]]:
 
 
 @contextmanager
-def without_script(saver: SaverDrive) -> Iterator[None]:
-    """Forget the calls made so far when the body ends: a script with megabytes in it would help nobody."""
+def contained(saver: SaverDrive) -> Iterator[None]:
+    """Keep what happens with large values from other checks: a connection that they ended, and megabytes in a script."""
     try:
         yield
+    except Exception:
+        saver.broken = True
+        raise
     finally:
         saver.calls.clear()
 
@@ -662,7 +664,7 @@ def test_a_large_checkpoint_is_stored_whole_or_refused(
     Cut off, or stored in part, it is a thread that can never be loaded again. An error tells the user in time.
     """
     value = random_bytes(size)
-    with without_script(saver):
+    with contained(saver):
         try_smaller(thread, subject, channels * size)
         before = thread.put({"channel": b"small"})
         made = thread.make({f"channel{number}": value for number in range(channels)}, parent=before)

@@ -481,12 +481,9 @@ TEXTS = sorted({text for name, others in LABELS.values() for text in (name, *oth
 WAYS: Mapping[str, Callable[[str, str], tuple[Name, dict[str, Any]]]] = {
     "prefix": lambda root, text: ((root, text), {"prefix": (root, text)}),
     "prefix, deeper": lambda root, text: ((root, text, "z"), {"prefix": (root, text)}),
-    "prefix, first": lambda root, text: ((f"{root}{text}",), {"prefix": (f"{root}{text}",)}),
     "prefix with a star": lambda root, text: ((root, "x", text, "z"), {"prefix": (root, "*", text)}),
     "suffix": lambda root, text: ((root, text), {"prefix": (root,), "suffix": (text,)}),
     "suffix, first": lambda root, text: ((root, text, "z"), {"prefix": (root,), "suffix": (text, "z")}),
-    "suffix with a star": lambda root, text: ((root, text, "z"), {"prefix": (root,), "suffix": (text, "*")}),
-    "both": lambda root, text: ((root, text, "z"), {"prefix": (root, text), "suffix": (text, "z")}),
 }
 
 
