@@ -628,7 +628,7 @@ def digests(values: Mapping[str, bytes]) -> dict[str, tuple[int, str]]:
 
 @contextmanager
 def contained(saver: SaverDrive) -> Iterator[None]:
-    """Keep what happens with large values from other checks: a connection that they ended, and megabytes in a script."""
+    """Keep from other checks a connection that large values ended, and from a script the megabytes."""
     try:
         yield
     except Exception:
