@@ -133,6 +133,18 @@ def test_index_does_not_change_what_is_stored(store: StoreDrive, root: str, inde
     expect_same({"get": value, "search": [value]}, seen(store, root), f"the item put with index={index!r}")
 
 
+@rule(MUST, source="PutOp.index: the item remains accessible regardless of indexing", needs="vectors")
+@pytest.mark.parametrize("index", [False, ["missing"], []], ids=["false", "missing-field", "none"])
+def test_what_is_not_indexed_is_stored(indexed: StoreDrive, root: str, index: Any) -> None:
+    """Also in a store with an index, an item without vectors is stored as a whole, and found without a query.
+
+    Rows that need a vector lose what was not to be embedded.
+    """
+    value = {"text": "text", "other": 1}
+    indexed.put((root,), "key", value, index=index)
+    expect_same({"get": value, "search": [value]}, seen(indexed, root), f"the item put with index={index!r}")
+
+
 # Each is a sequence of writes of one item, each read before and after.
 HISTORIES: Mapping[str, list[str]] = {
     "put-after-miss": ["put 1"],

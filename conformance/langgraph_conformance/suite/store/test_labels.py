@@ -147,7 +147,6 @@ def test_namespaces_come_back_as_they_were_put(store: StoreDrive, root: str, kin
     found = {
         "search": sorted(each.namespace for each in store.search((root,), limit=1000)),
         "list": sorted(store.list_namespaces(prefix=(root,), limit=1000)),
-        "get": sorted(item.namespace for each in numbers if (item := store.get(each, "key"))),
     }
     expect_same(dict.fromkeys(found, sorted(numbers)), found, "the namespaces given back")
 
