@@ -37,7 +37,7 @@ def one_by_one(config: RunnableConfig) -> RunnableConfig:
     return {**config, "max_concurrency": 1}
 
 
-def logging(name: str) -> Callable[[Any], dict[str, list[str]]]:
+def logging(name: str) -> Any:
     """A node that logs its name."""
     return lambda state: {"log": [name]}
 

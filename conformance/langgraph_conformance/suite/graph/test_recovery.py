@@ -62,7 +62,9 @@ def test_finished_steps_do_not_run_again(
     nodes: dict[str, Any] = {"first": Failing("first"), "second": Failing("second"), "third": Failing("third", error)}
     config = config_of(thread)
     with suppress(RuntimeError, Killed):
-        drive_graph(steps("first", "second", "third", **nodes)).invoke({"log": ["start"]}, config, durability=durability)
+        drive_graph(steps("first", "second", "third", **nodes)).invoke(
+            {"log": ["start"]}, config, durability=durability
+        )
     later = drive_graph(steps("first", "second", "third", **nodes))
     state = later.get_state(config)
     expect_same((["start", "first", "second"], ("third",)), (state.values["log"], state.next), "what was kept")
@@ -122,7 +124,7 @@ def test_sends_that_finished_do_not_run_again(drive_graph: DriveGraph, thread: T
             raise RuntimeError("no connection")
         return {"log": [f"item {number}"]}
 
-    builder = StateGraph(Log)
+    builder: Any = StateGraph(Log)
     builder.add_node("work", work)
     builder.add_conditional_edges(START, lambda state: [Send("work", number) for number in range(4)], ["work"])
     graph, config = drive_graph(builder), config_of(thread)

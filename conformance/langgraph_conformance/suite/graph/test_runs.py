@@ -216,7 +216,7 @@ def test_history_is_found_by_the_metadata_of_the_run(drive_graph: DriveGraph, th
 
 @rule(MUST, source="pregel/_loop.py: a run starts from the thread's latest checkpoint")
 def test_new_input_builds_on_the_saved_state(drive_graph: DriveGraph, thread: Thread) -> None:
-    """New input on a thread, given to a new graph object, adds to keys with a reducer, replaces plain keys, keeps the rest.
+    """New input on a thread, to a new graph object, adds to keys with a reducer, replaces plain ones, keeps the rest.
 
     That is what makes a conversation: otherwise each message would start from nothing, or repeat what was said.
     """
@@ -396,7 +396,9 @@ def test_results_of_sends_come_in_the_order_of_the_sends(drive_graph: DriveGraph
     expect_same(expected, graph.invoke({"log": []}, config)["log"], "the result")
     expect_same(expected, graph.get_state(config).values["log"], "the saved state")
     [sent] = [each for each in graph.get_state_history(config) if each.next == ("work",) * 12]
-    expect_same([{"log": [each]} for each in expected], [task.result for task in sent.tasks], "the results of the tasks")
+    expect_same(
+        [{"log": [each]} for each in expected], [task.result for task in sent.tasks], "the results of the tasks"
+    )
 
 
 @rule(MUST, source="graph/state.py: Command(goto) writes branch:to:<node>")
@@ -408,7 +410,7 @@ def test_a_loop_leaves_a_checkpoint_for_each_turn(drive_graph: DriveGraph, threa
 
     def add_one(state: Counter) -> Command[Literal["add_one", "__end__"]]:
         count = state["count"] + 1
-        return Command(update={"count": count}, goto="add_one" if count < 5 else END)
+        return Command(update={"count": count}, goto="add_one" if count < 5 else "__end__")
 
     builder = StateGraph(Counter)
     builder.add_node("add_one", add_one)

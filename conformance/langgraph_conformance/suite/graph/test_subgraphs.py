@@ -95,7 +95,7 @@ def test_a_subgraph_has_a_namespace_of_its_task(drive_graph: DriveGraph, saver: 
 @rule(MUST, source="pregel/_loop.py: a subgraph loads its own checkpoint by checkpoint_map and namespace")
 @pytest.mark.parametrize("depth", [1, 2, 3], ids=["one-level", "two-levels", "three-levels"])
 def test_a_question_inside_is_answered_at_any_depth(depth: int, drive_graph: DriveGraph, thread: Thread) -> None:
-    """A question inside of nested graphs is answered from outside; what ran before it, at any depth, does not run again.
+    """A question inside of nested graphs is answered from outside; what ran before it inside does not run again.
 
     Each level has a checkpoint of its own, in a namespace that contains the outer ones': all must be found again.
     """
@@ -255,7 +255,7 @@ def test_a_replay_gives_a_stateful_subgraph_its_state_of_then(drive_graph: Drive
     )
 
 
-@rule(MUST, source="pregel/_internal/_replay.py; pregel/_loop.py", since="langgraph>=1.1")
+@rule(MUST, source="pregel/_internal/_replay.py; pregel/_loop.py", since="langgraph>=1.1.10")
 def test_a_replay_from_before_a_question_inside_asks_again(drive_graph: DriveGraph, thread: Thread) -> None:
     """A run from the parent's checkpoint before a question inside of a subgraph asks it again, and takes a new answer.
 

@@ -201,10 +201,7 @@ def test_updates_in_bulk_leave_a_checkpoint_each(drive_graph: DriveGraph, thread
             (["one", "two"], ("third",), "update", id_of(history[-1].config)),
             (["one"], ("second",), "update", None),
         ],
-        [
-            (each.values["log"], each.next, each.metadata["source"], id_of(each.parent_config))
-            for each in history
-        ],
+        [(each.values["log"], each.next, each.metadata["source"], id_of(each.parent_config)) for each in history],
         "log, next node, source and parent of each checkpoint, newest first",
     )
 
