@@ -35,6 +35,7 @@ class Call:
         outcome: ``returned``, ``raised``, ``hung`` or, while it runs, ``running``.
         result: what was returned or raised.
         together: number of the group of calls that ran at the same time; 0 for a call on its own.
+        size: bytes of the arguments, as far as known.
     """
 
     method: str
@@ -42,6 +43,7 @@ class Call:
     outcome: str = "running"
     result: Any = None
     together: int = 0
+    size: int = 0
 
     @property
     def arguments(self) -> tuple[Any, ...]:
@@ -68,14 +70,14 @@ class _Laters:
         return lambda *arguments, **keywords: Later(method, arguments, keywords)
 
 
-def _as_it_was(value: Any) -> Callable[[], Any]:
-    """Gives ``value`` as it is now, later; a check may change it meanwhile."""
+def _as_it_was(value: Any) -> tuple[Callable[[], Any], int]:
+    """What gives ``value`` as it is now, later, since a check may change it meanwhile; and its size, 0 if not known."""
     try:
         pickled = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     except Exception:  # functions, local classes
         copied = _copied(value)
-        return lambda: copied
-    return lambda: pickle.loads(pickled)
+        return (lambda: copied), 0
+    return (lambda: pickle.loads(pickled)), len(pickled)
 
 
 def _copied(value: Any) -> Any:
@@ -140,7 +142,8 @@ class Drive:
         self.hangs.refuse(method)
         if method in self.missing:
             raise Blocked(f"{method} is not implemented")
-        call = Call(method, _as_it_was((arguments, keywords)), together=group)
+        given, size = _as_it_was((arguments, keywords))
+        call = Call(method, given, together=group, size=size)
         self.calls.append(call)
         try:
             yield call

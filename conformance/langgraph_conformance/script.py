@@ -14,6 +14,7 @@ from .target import Target
 
 MOST_CALLS = 40
 """A longer script shows less than the command that runs the check again."""
+MOST_BYTES = 20_000
 MOST_LINES = 120
 WIDTH = 100
 """Characters in a line."""
@@ -27,7 +28,7 @@ def script_of(target: Target, calls: Sequence[Call], note: str) -> str | None:
         calls: what the check called, in order.
         note: what the last line should have shown.
     """
-    if not calls or len(calls) > MOST_CALLS:
+    if not calls or len(calls) > MOST_CALLS or sum(call.size for call in calls) > MOST_BYTES:
         return None
     imports: set[str] = set()
     asynchronous = any(_is_async(target, call.method) for call in calls)
