@@ -238,17 +238,17 @@ def test_a_delete_leaves_what_others_store_meanwhile(saver: SaverDrive, new_thre
 
     Clean-up runs beside live conversations.
     """
-    doomed, others = new_thread(), [new_thread() for _ in range(4)]
+    doomed, others, begun = new_thread(), [new_thread() for _ in range(4)], [new_thread() for _ in range(4)]
     old = doomed.chain(4)
     parents = [each.put({"a": [0]}) for each in others]
     made = [each.make({"a": [1]}, parent=parent) for each, parent in zip(others, parents, strict=True)]
+    made += [each.make({"a": [2]}) for each in begun]
     puts = [put_later(saver, each) for each in made]
     writes = [write_later(saver, each, [("a", 2)], "task") for each in parents]
-    results = saver.together([*puts[:2], *writes[:2], saver.later.delete_thread(doomed.id), *puts[2:], *writes[2:]])
+    results = saver.together([saver.later.delete_thread(doomed.id), *puts[::2], *writes, *puts[1::2]])
     expect_no_errors(results, "delete_thread, put and put_writes at once")
-    expect_same(
-        [as_stored(each) for each in made], [as_read(each.latest()) for each in others], "the other threads' latest"
-    )
+    latest = [as_read(each.latest()) for each in (*others, *begun)]
+    expect_same([as_stored(each) for each in made], latest, "the latest checkpoints of the other threads")
     found = [writes_of(Thread(saver, each.thread_id).read(each)) for each in parents]
     expect_same([[("task", "a", 2)]] * 4, found, "the other threads' pending writes")
     expect_same([], [each.id for each in old if saver.get_tuple(each.config)], "what is left of the deleted thread")

@@ -213,13 +213,13 @@ def test_a_thread_is_gone_on_with_after_a_restart(instances: Instances) -> None:
     thread = instances.new_thread(instances.open())
     first = thread.put({"a": [1], "b": "b"})
     second = thread.put({"a": [2], "b": "b"}, parent=first)
-    thread.saver = instances.restart()
     newest = max(second.checkpoint["channel_versions"].values())
+    thread.saver = instances.restart()
+    version = thread.saver.get_next_version(newest)
     after = thread.put({"a": [3], "b": "b"}, parent=second)
+    expect_true(version > newest, "the next version after a restart", f"greater than {newest!r}", version)
     expect_same(as_stored(after), as_read(thread.latest()), "the checkpoint put after the restart")
     expect_same([after.id, second.id, first.id], thread.listed_ids(), "the ids listed")
-    version = thread.saver.get_next_version(newest)
-    expect_true(version > newest, "the next version after a restart", f"greater than {newest!r}", version)
 
 
 @rule(MUST, source=f"{RESTART}; BaseCheckpointSaver.put_writes", needs="reopen")
