@@ -559,7 +559,7 @@ def put_or_refused(thread: Thread, metadata: Mapping[str, Any]) -> None:
     except Blocked:
         raise
     except Exception:
-        return
+        thread.saver.broken = True  # a connection may be out of step now, which must not fail other checks
 
 
 # --- where official savers differ

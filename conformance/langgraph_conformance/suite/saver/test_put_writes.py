@@ -841,4 +841,5 @@ def test_a_batch_that_is_refused_half_way_leaves_nothing(saver: SaverDrive, thre
         raise
     except Exception:
         batch = []
+        saver.broken = True  # a connection may be out of step now, which must not fail other checks
     expect_same(len(batch), len(of_task(thread.read(stored))), "the number of writes stored")
