@@ -67,17 +67,17 @@ def test_every_key_can_be_deleted(store: StoreDrive, root: str, kind: str) -> No
 @rule(MUST, source=IDENTITY)
 @pytest.mark.parametrize("kind", LOOKALIKES)
 def test_writing_under_a_key_leaves_lookalikes(store: StoreDrive, root: str, kind: str) -> None:
-    """Replacing and deleting an item leaves the items whose keys look like its own.
+    """Replacing and deleting an item leaves the items whose keys look like its own, and none of them is read for it.
 
-    A key that is taken for a pattern makes a delete reach other memories.
+    A key that is taken for a pattern makes a delete reach other memories, and a get find them.
     """
     key, others = LOOKALIKES[kind]
     numbers = put_all(store, root, [each for each in others if each])
     store.put((root,), key, {"number": 100})
     store.put((root,), key, {"number": 101})
     store.delete((root,), key)
-    found = {each: number_of(store.get((root,), each)) for each in numbers}
-    expect_same(numbers, found, f"the items beside the one that was replaced and deleted under {key!r}")
+    found = {each: number_of(store.get((root,), each)) for each in (*numbers, key)}
+    expect_same({**numbers, key: None}, found, f"the items after one was replaced and deleted under {key!r}")
 
 
 @rule(MUST, source=f"{IDENTITY}; InMemoryStore, SqliteStore, PostgresStore")

@@ -154,9 +154,9 @@ def test_namespaces_come_back_as_they_were_put(store: StoreDrive, root: str, kin
 @rule(MUST, source=IDENTITY)
 @pytest.mark.parametrize("kind", LOOKALIKES)
 def test_writing_in_a_namespace_leaves_lookalikes(store: StoreDrive, root: str, kind: str) -> None:
-    """Replacing and deleting an item leaves the items of namespaces that look like its own.
+    """Replacing and deleting an item leaves those of namespaces that look like its own, and none is read for it.
 
-    A label that is taken for a pattern makes a delete reach other users.
+    A label that is taken for a pattern makes a delete reach other users, and a get find what is theirs.
     """
     label, others = LOOKALIKES[kind]
     written = (root, label.replace(".", "!"), "leaf")
@@ -164,9 +164,9 @@ def test_writing_in_a_namespace_leaves_lookalikes(store: StoreDrive, root: str, 
     put_all(store, {**numbers, written: 100})
     store.put(written, "key", {"number": 101})
     store.delete(written, "key")
-    expect_same(
-        numbers, numbers_at(store, numbers), f"the items beside the one that was replaced and deleted in {label!r}"
-    )
+    expected = {**numbers, written: None}
+    found = numbers_at(store, expected)
+    expect_same(expected, found, f"the items after one was replaced and deleted in {label!r}")
 
 
 @rule(MUST, source=IDENTITY)
@@ -413,6 +413,8 @@ def test_reads_may_name_any_root(store: StoreDrive, root: str, namespace: Namesp
     expect_same(dict.fromkeys(found, [] if namespace else [(root,)]), found, f"what is found below {namespace}")
 
 
+# only texts: a store that let a number in could not sort its namespaces any more, for whoever lists them next
+INVALID_TEXTS = {name: make for name, make in INVALID.items() if all(isinstance(label, str) for label in make("root"))}
 OPERATIONS: Mapping[str, Callable[[Any], Any]] = {
     "PutOp": lambda namespace: PutOp(namespace, "key", {"number": 1}),
     "PutOp-None": lambda namespace: PutOp(namespace, "key", None),
@@ -433,8 +435,8 @@ def test_batch_refuses_invalid_labels(store: StoreDrive, root: str, operation: C
 
     It is called by those who have many operations; what the single methods refuse must not get in, or out, this way.
     """
-    outcomes = refusals(root, lambda namespace: store.batch([operation(namespace)]), INVALID)
-    expect_same(all_refused(INVALID), outcomes, "what a batch of one operation does with these namespaces")
+    outcomes = refusals(root, lambda namespace: store.batch([operation(namespace)]), INVALID_TEXTS)
+    expect_same(all_refused(INVALID_TEXTS), outcomes, "what a batch of one operation does with these namespaces")
 
 
 @rule(MUST, source="langgraph.store.base.validate_op_namespace: a.b cannot address the namespace (a, b)")
