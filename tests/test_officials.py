@@ -16,7 +16,7 @@ SERVED = [(kind, name) for kind, targets in officials.SERVED.items() for name in
 
 def _expect_only_known_deviations(run: Run, name: str) -> None:
     broken = run.with_outcome("failed", "advice")
-    assert broken == deviating_rules(name) & set(run.outcomes()), run.output
+    assert broken == deviating_rules(name) - run.with_outcome("not_tested"), run.output
     assert not run.with_outcome("blocked"), run.output
     assert len(run.with_outcome("passed")) > 50
     assert run.report["complete"]

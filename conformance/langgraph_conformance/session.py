@@ -281,6 +281,8 @@ class ConformanceSession:
         if rule is None:
             return report
         outcome, message = self._judge(rule, call, item)
+        if call.when == "teardown":
+            item.stash[CALLS] = []  # the arguments of every check's calls would stay in memory until the end
         if call.when != "call" and outcome is Outcome.PASSED:
             return report
         self._mark(report, item, rule, outcome, message)

@@ -135,7 +135,7 @@ class Place:
     """The namespaces of one schedule in one open store. An item is named by its labels and key: ``a/b/key``."""
 
     def __init__(self, drive: StoreDrive, root: str, stretch: float, sweeps: Sweeps) -> None:
-        self.drive, self.root, self._stretch, self._sweeps = drive, root, stretch, sweeps
+        self.drive, self.root, self.stretch, self._sweeps = drive, root, stretch, sweeps
         self.used: set[str] = set()
         self.swept = False
         """Whether a background sweeper was started."""
@@ -146,14 +146,16 @@ class Place:
         return callable(getattr(self.drive.raw, "sweep_ttl", None))
 
     def address(self, item: str) -> tuple[tuple[str, ...], str]:
+        """The namespace and key of an item; no other schedule uses such a key, so that none minds another's reads."""
         *labels, key = item.split("/")
-        return (self.root, *labels), key
+        return (self.root, *labels), f"{key}-{self.root}"
 
     def name(self, namespace: Sequence[str], key: str) -> str:
-        return "/".join([*namespace[1:], key])
+        """The item at a namespace and key."""
+        return "/".join([*namespace[1:], key.removesuffix(f"-{self.root}")])
 
     def minutes(self, seconds: float | None) -> float | None:
-        return None if seconds is None else seconds * self._stretch / 60
+        return None if seconds is None else seconds * self.stretch / 60
 
     def put(self, item: str, ttl: Seconds, value: Mapping[str, Any], index: Any) -> None:
         self.used.add(item)
@@ -224,9 +226,10 @@ class Step:
         calls: how many calls that takes.
         puts: item and TTL in seconds.
         removes: items that it deletes.
-        starts: items whose timer starts again, or ``found`` for those that ``act`` found.
+        starts: items that it reads and whose timer starts again, or ``found`` for those that ``act`` found.
         there, gone: items that must be among what ``act`` found, and that must not be.
         timed: items that must be found if their time is not over, and must not be if it is.
+        over: items that must not be found if their time is over.
         counts: number that ``act`` must give, and the items that it counts.
         waits: real seconds to let pass before it, where the clock is moved.
         zone: the process's time zone meanwhile.
@@ -242,6 +245,7 @@ class Step:
     there: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     timed: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()
     counts: tuple[int, tuple[str, ...]] | None = None
     waits: float = 0.0
     zone: str | None = None
@@ -298,13 +302,15 @@ def get_together(at: float, *items: tuple[str, bool]) -> Step:
     return Step(at, f"batch of gets: {said}", act, starts=tuple(item for item, refresh in items if refresh))
 
 
-def search(at: float, within: str = "", *, starts: bool = True, **keywords: Any) -> Step:
-    """Search; with ``starts`` the timers of what it returns must start again."""
+def search(
+    at: float, within: str = "", *, starts: tuple[str, ...] | Literal["found"] = "found", **keywords: Any
+) -> Step:
+    """Search; the timers of ``starts``, or else of what it returns, must start again."""
     return Step(
         at,
         f"search in {within or 'the root'}{_keywords(keywords)}",
         lambda place: place.search(within, **keywords),
-        starts="found" if starts else (),
+        starts=starts,
     )
 
 
@@ -376,6 +382,11 @@ def timed(at: float, *items: str, by: Way = "get") -> Step:
     return dataclasses.replace(_looking(at, items, by, True), timed=items)
 
 
+def over(at: float, *items: str, by: Way = "get") -> Step:
+    """Sweep where the store can, then look: what is over by its timer must be gone; what lives is not judged."""
+    return dataclasses.replace(_looking(at, items, by, True), over=items)
+
+
 def sweep(at: float, counts: int | None = None, of: tuple[str, ...] = ()) -> Step:
     """Sweep; with ``counts`` that many must be reported, if the time of ``of`` is over."""
     return Step(at, "sweep_ttl", lambda place: place.sweep(), counts=None if counts is None else (counts, of))
@@ -419,6 +430,7 @@ class Schedule:
         steps: in the order of their times.
         methods: methods of the store, beyond the base class's, without which it makes no sense.
         given: other schedules that must have held.
+        stretches: whether it takes longer on a slow store.
     """
 
     name: str
@@ -426,6 +438,7 @@ class Schedule:
     steps: tuple[Step, ...]
     methods: tuple[str, ...] = ()
     given: tuple[Schedule, ...] = ()
+    stretches: bool = True
 
     @property
     def refreshes(self) -> bool:
@@ -485,9 +498,10 @@ class Timeline:
         *steps: Step,
         methods: tuple[str, ...] = (),
         given: tuple[Schedule, ...] = (),
+        stretches: bool = True,
     ) -> Schedule:
         """Add a schedule."""
-        made = Schedule(name, setup, tuple(sorted(steps, key=lambda step: step.at)), methods, given)
+        made = Schedule(name, setup, tuple(sorted(steps, key=lambda step: step.at)), methods, given, stretches)
         self.schedules.append(made)
         return made
 
@@ -604,9 +618,13 @@ class Played:
         self, record: Record, lives: Mapping[str, Life | None], early: float
     ) -> list[tuple[str, bool | None]]:
         step = record.step
-        told = {item: self._expected(lives.get(item), record, early) for item in (*step.there, *step.gone, *step.timed)}
+        read = step.starts if step.starts != "found" else ()
+        items = (*step.there, *step.gone, *step.timed, *step.over, *read)
+        told = {item: self._expected(lives.get(item), record, early) for item in items}
         stated: list[tuple[str, bool | None]] = [(item, True if told[item] is True else None) for item in step.there]
         stated += [(item, False if told[item] is False else None) for item in step.gone]
+        stated += [(item, told[item]) for item in step.over if told[item] is not True]
+        stated += [(item, True) for item in read if told[item]]
         return stated + [(item, told[item]) for item in step.timed]
 
     def _note(self, record: Record, lives: dict[str, Life | None], early: float) -> None:
@@ -871,13 +889,13 @@ class Run:
             if drive is None or not all(callable(getattr(drive.raw, name, None)) for name in schedule.methods):
                 continue
             drive.calls = []
-            places.append(Place(drive, fresh_id(), self._stretch, sweeps))
+            places.append(Place(drive, fresh_id(), self._stretch if schedule.stretches else 1, sweeps))
             entries.append((mode, schedule, places[-1], []))
-        for position, (_, schedule, _, _) in enumerate(entries):
+        for position, (_, schedule, place, _) in enumerate(entries):
             # One that ends early may begin late: the calls are spread over all of the time that there is.
             free = SPREAD if schedule.setup.together else self._timeline.seconds - schedule.steps[-1].at
             begin = free * (position * GOLDEN % 1) + schedule.steps[0].at
-            heapq.heappush(queue, (begin * self._stretch, position, 0))
+            heapq.heappush(queue, (begin * place.stretch, position, 0))
         began = [0.0] * len(entries)
         while queue:
             moment, position, number = heapq.heappop(queue)
@@ -889,12 +907,12 @@ class Run:
             record = self._do(mode, schedule, step, place, clock)
             records.append(record)
             if number == 0:
-                began[position] = record.begin - step.at * self._stretch
+                began[position] = record.begin - step.at * place.stretch
             if record.error is None and number + 1 < len(schedule.steps):
-                due = began[position] + schedule.steps[number + 1].at * self._stretch
+                due = began[position] + schedule.steps[number + 1].at * place.stretch
                 heapq.heappush(queue, (due, position, number + 1))
         return {
-            (mode, schedule): Played(schedule, records, place.sweeps, self._stretch)
+            (mode, schedule): Played(schedule, records, place.sweeps, place.stretch)
             for mode, schedule, place, records in entries
         }
 
@@ -940,6 +958,18 @@ class Run:
             pytest.skip(f"not decidable on this run: {verdict.untold}")
         return played
 
+    def require(self, mode: str, schedule: Schedule) -> None:
+        """Go on only if ``schedule`` held; whether it did is judged by a rule of its own.
+
+        Raises:
+            Blocked: it did not.
+            pytest.skip.Exception: it could not be told.
+        """
+        try:
+            self.judge(mode, schedule)
+        except Exception as error:
+            raise Blocked(f"{schedule.name} did not go well, see that rule") from error
+
     def _told(self, mode: str, schedule: Schedule) -> Played:
         store = (mode, schedule.setup)
         if self._too_slow is not None:
@@ -974,6 +1004,8 @@ class Run:
     def _early(self, mode: str, schedule: Schedule) -> float:
         """Seconds before a deadline from which on nothing is judged."""
         basics = self._basics
+        if schedule is basics.phases:
+            return EARLY
         phases = self._played.get((mode, basics.phases))
         rounds_down = phases is not None and phases.verdict().bad
         return EARLY_IN_WHOLE_SECONDS if rounds_down or schedule is basics.lasts else EARLY

@@ -34,6 +34,9 @@ class _OneDrive:
     def __init__(self, mode: str | None) -> None:
         self._mode = mode
 
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.option.tbstyle = "native"  # tracebacks are not looked at here, and any other style is slow
+
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         if self._mode is not None:
             items[:] = [item for item in items if mode_of(item) in (None, self._mode)]
@@ -56,7 +59,7 @@ def judge(kind: str, name: str, *arguments: str, mode: str | None = None) -> dic
             f"--conformance-report={report}",
             f"--rootdir={folder}",
             *("-c", "/dev/null", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:xdist", "-p", "no:logging"),
-            *("-p", "no:langsmith_plugin", "-p", "no:terminal"),
+            *("-p", "no:langsmith_plugin", "-p", "no:terminal", "-p", "no:unraisableexception"),
             *arguments,
         ]
         with contextlib.redirect_stdout(io.StringIO()) as output, contextlib.redirect_stderr(output):

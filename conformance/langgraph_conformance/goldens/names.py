@@ -28,7 +28,8 @@ class Names:
         self._names: dict[str, str] = {NO_TASK: "<no task>"}
         self._counts: Counter[str] = Counter()
         self._ranks: dict[str, int] = {}
-        self._pattern: re.Pattern[str] | None = None
+        self._unlike_ids: list[str] = []
+        self._fractions: dict[str, str] = {}
 
     def give(self, kind: str, text: str) -> str:
         """The name of ``text``, a new one of this kind if it has none."""
@@ -36,7 +37,8 @@ class Names:
             self._counts[kind] += 1
             self._names[text] = f"<{kind} {self._counts[kind]}>"
             self._ranks[text] = len(self._ranks)
-            self._pattern = None
+            if not _CHANGING.fullmatch(text):
+                self._unlike_ids.append(text)
         return self._names[text]
 
     def knows(self, text: str) -> bool:
@@ -49,18 +51,16 @@ class Names:
 
     def say(self, text: str) -> str:
         """``text`` with names in place of ids and times."""
-        if self._pattern is None:
-            longest_first = sorted(self._names, key=len, reverse=True)
-            self._pattern = re.compile("|".join(map(re.escape, longest_first)))
-        named = self._pattern.sub(lambda found: self._names[found[0]], text)
-        return _CHANGING.sub(lambda found: self.give(str(found.lastgroup), found[0]), named)
+        for each in self._unlike_ids:
+            text = text.replace(each, self._names[each])
+        return _CHANGING.sub(lambda found: self.give(str(found.lastgroup), found[0]), text)
 
     def say_version(self, version: object) -> str:
         """A version with its random fraction replaced; one that has none is given in full."""
         found = _VERSION.fullmatch(version) if isinstance(version, str) else None
         if found is None:
             return repr(version)
-        return f"{found[1]}.{self.give('fraction', found[2])}"
+        return f"{found[1]}.{self._fractions.setdefault(found[2], f'<fraction {len(self._fractions) + 1}>')}"
 
 
 def numbered(versions: Iterable[Any], before: Mapping[Any, int]) -> dict[Any, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,10 +15,12 @@ from syrupy.exceptions import SnapshotDoesNotExist
 from syrupy.extensions.single_file import SingleFileSnapshotExtension
 from syrupy.location import PyTestLocation
 
+from ..drive import SaverDrive
 from ..errors import Broken
+from ..threads import Thread
 from .play import GoldenRun
 from .sets import GoldenSet, available, choose, installed, installed_minor, packaged, writable, write
-from .views import record_reference
+from .views import Recording, record, record_reference
 
 MOST_LINES = 60
 """How many lines of a difference are shown."""
@@ -71,6 +73,7 @@ class Goldens:
     """
 
     def __init__(self, folder: str | None, update: bool) -> None:
+        self._played: dict[tuple[str, str], Recording] = {}
         self.minor = installed_minor()
         target = Path(folder).resolve() if folder else writable(packaged())
         self.updating = update and target is not None
@@ -78,6 +81,13 @@ class Goldens:
             self.chosen: GoldenSet | None = GoldenSet(self.minor, target / self.minor)
         else:
             self.chosen = choose(available(Path(folder) if folder else packaged()), self.minor)
+
+    def played(self, run: GoldenRun, saver: SaverDrive, new_thread: Callable[[], Thread]) -> Recording:
+        """What the run left behind on this saver; it is played once for both views."""
+        key = (run.name, saver.mode)
+        if key not in self._played:
+            self._played[key] = record(run, saver, new_thread)
+        return self._played[key]
 
     def header(self) -> str:
         """Which set it is, in words."""
@@ -115,10 +125,10 @@ class Golden:
     """
 
     def __init__(self, goldens: Goldens, chosen: GoldenSet, item: pytest.Item, session: Any) -> None:
-        self._updating, self._set, self._item, self._session = goldens.updating, chosen, item, session
+        self._goldens, self._set, self._item, self._session = goldens, chosen, item, session
 
-    def compare(self, view: str, run: GoldenRun, text: str, mode: str) -> None:
-        """Compare ``text``; a golden that is updated is written.
+    def compare(self, view: str, run: GoldenRun, saver: SaverDrive, new_thread: Callable[[], Thread]) -> None:
+        """Play a run and compare what it left behind; a golden that is updated is written.
 
         LangGraph changes what it persists with patches, too. So where the installed version is not the recorded one
         and the golden differs, what the reference saver shows with the installed version counts.
@@ -126,17 +136,18 @@ class Golden:
         Args:
             view: ``logical`` or ``layout``.
             run: the run.
-            text: what it left behind.
-            mode: the drive that it was played in.
+            saver: the saver, through the drive that is to be used.
+            new_thread: makes a thread that nobody else uses.
 
         Raises:
             Broken: it differs.
         """
+        text = getattr(self._goldens.played(run, saver, new_thread), view)
         recorded = self._set.read(view, run.name)
-        if recorded is None and not self._updating:
+        if recorded is None and not self._goldens.updating:
             pytest.skip(f"the set {self._set.minor} has no {view} golden of the run {run.name}")
-        if recorded != text and not self._updating and self._set.recorded_with() != installed():
-            reference = getattr(record_reference(run, mode), view)
+        if recorded != text and not self._goldens.updating and self._set.recorded_with() != installed():
+            reference = getattr(record_reference(run, saver.mode), view)
             if reference != recorded:
                 return self._drifted(view, run, reference, text)
         names = {"golden_set": self._set, "view": view, "run": run.name}
@@ -144,7 +155,7 @@ class Golden:
             session=self._session,
             extension_class=type("Extension", (GoldenExtension,), names),
             test_location=PyTestLocation(self._item),
-            update_snapshots=self._updating,
+            update_snapshots=self._goldens.updating,
         )
         if not bool(snapshot == text):
             raise _different(f"the set {self._set.minor}", view, run, recorded or "", text)

@@ -143,8 +143,9 @@ class LogicalView:
     ) -> Section:
         checkpoint: dict[str, Any] = dict(found.checkpoint)
         section = Section({"parent": Said(_id(found.parent_config)), "metadata": _lists(found.metadata)})
-        for key in sorted(checkpoint.keys() - {"id", "channel_values", "channel_versions", "versions_seen"}):
-            section[key] = Said(checkpoint[key]) if key == "ts" else checkpoint[key]
+        # not all keys that come back: a saver may add some of its own
+        section["ts"] = Said(checkpoint.get("ts"))
+        section.update({key: checkpoint[key] for key in ("updated_channels", "v") if key in checkpoint})
         section["channel_versions"] = {name: numbers[each] for name, each in checkpoint["channel_versions"].items()}
         section["versions_seen"] = {
             node: {name: numbers[each] for name, each in seen.items()}

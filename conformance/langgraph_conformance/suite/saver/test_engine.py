@@ -14,7 +14,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph_conformance.drive import GraphDrive, SaverDrive
 from langgraph_conformance.expect import expect_raises, expect_same, expect_true
 from langgraph_conformance.rules import MUST, SHOULD, rule
-from langgraph_conformance.threads import Thread, writes_of
+from langgraph_conformance.threads import Stored, Thread, writes_of
 
 
 def values_of(found: CheckpointTuple | None) -> Any:
@@ -196,15 +196,25 @@ def test_every_read_sees_the_writes_before_it(thread: Thread) -> None:
     A run reads at its start what the one before left, without waiting in between. A cache, a read replica or a write
     that is only queued shows it the state before.
     """
-    seen, expected, stored = [], [], None
-    for count in range(20):
-        stored = thread.put({"count": count}, parent=stored)
+    seen: list[Any] = []
+    stored: Stored | None = None
+    for count in range(1, 11):
+        made = thread.make({"count": count}, parent=stored)
+        seen.append(thread.saver.get_tuple(made.config))
+        stored = thread.store(made)
+        seen.append([(values_of(found), writes_of(found)) for found in every_way(thread, stored)])
         thread.write(stored, [("count", count)])
-        listed = thread.saver.list(thread.config(), limit=1)
-        for found in (thread.latest(), thread.read(stored), *listed):
-            seen.append((values_of(found), writes_of(found)))
-        expected += [({"count": count}, [("task", "count", count)])] * 3
-    expect_same(expected, seen, "values and writes of the latest, by id and listed, after each of 20 steps")
+        seen.append([(values_of(found), writes_of(found)) for found in every_way(thread, stored)])
+    expected: list[Any] = []
+    for count in range(1, 11):
+        values, write = {"count": count}, ("task", "count", count)
+        expected += [None, [(values, [])] * 3, [(values, [write])] * 3]
+    expect_same(expected, seen, "before a put, after it and after put_writes, in each of 10 steps: values and writes")
+
+
+def every_way(thread: Thread, stored: Stored) -> list[CheckpointTuple]:
+    """The newest checkpoint as the latest, by its id and listed."""
+    return [thread.latest(), thread.read(stored), *thread.saver.list(thread.config(), limit=1)]
 
 
 # -- errors

@@ -18,8 +18,6 @@ Values = dict[str, Any]
 TRUNK: Values = {
     "str": "trunk",
     "list": ["trunk"],
-    "none-left": ["trunk"],
-    "none-right": ["trunk"],
     "emptied-left": ["trunk"],
     "emptied-right": ["trunk"],
     "list-and-str": ["trunk"],
@@ -28,8 +26,6 @@ TRUNK: Values = {
 LEFT: Values = {
     "str": "left",
     "list": ["left"],
-    "none-left": None,
-    "none-right": ["left"],
     "emptied-right": ["left"],
     "list-and-str": ["left"],
     "str-and-list": "left",
@@ -37,8 +33,6 @@ LEFT: Values = {
 RIGHT: Values = {
     "str": "right",
     "list": ["right"],
-    "none-left": ["right"],
-    "none-right": None,
     "emptied-left": ["right"],
     "list-and-str": "right",
     "str-and-list": ["right"],
@@ -241,11 +235,11 @@ def test_a_fork_removes_nothing(thread: Thread) -> None:
     """
     chain = thread.chain(4)
     fork = thread.put({"count": "forked"}, parent=chain[1])
-    expect_same([each.id for each in reversed([*chain, fork])], thread.listed_ids(), "the ids listed")
+    everything = [*chain, fork]
     expect_same(
-        [0, 1, 2, 3, "forked"],
-        [thread.read(each).checkpoint["channel_values"]["count"] for each in [*chain, fork]],
-        "the values",
+        {"listed": [each.id for each in reversed(everything)], "found by id": [each.id for each in everything]},
+        {"listed": thread.listed_ids(), "found by id": [thread.read(each).checkpoint["id"] for each in everything]},
+        "the ids",
     )
 
 

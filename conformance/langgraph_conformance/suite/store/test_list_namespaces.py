@@ -325,6 +325,20 @@ def test_without_a_condition_all_are_listed(store: StoreDrive, root: str, max_de
     )
 
 
+@rule(MUST, source=DOCUMENTED, needs="vectors")
+def test_an_index_changes_nothing_about_what_is_listed(indexed: StoreDrive, root: str) -> None:
+    """In a store with an index namespaces are listed whether or not their items have vectors, and once each.
+
+    A list made from the vectors leaves out what was put with `index=False` or has no text, or repeats the rest.
+    """
+    indexed.put((root, "indexed"), "k", {"text": "a", "parts": [{"text": "b"}, {"text": "c"}]})
+    indexed.put((root, "unindexed"), "k", {"text": "a"}, index=False)
+    indexed.put((root, "without"), "k", {"n": 1})
+    expect_same(
+        below(root, "indexed", "unindexed", "without"), listed(indexed, prefix=(root,)), "the namespaces listed"
+    )
+
+
 @rule(MUST, source="BaseStore.list_namespaces: suffix")
 @pytest.mark.parametrize("max_depth", [None, 2], ids=["whole", "cut"])
 def test_a_suffix_alone_is_enough(store: StoreDrive, root: str, max_depth: int | None) -> None:

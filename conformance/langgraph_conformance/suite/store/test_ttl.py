@@ -32,6 +32,7 @@ from langgraph_conformance.timeline import (
     glance,
     gone,
     list_namespaces,
+    over,
     put,
     put_together,
     run_of,
@@ -106,6 +107,7 @@ PHASES = schedule(
     REFRESHING,
     *(put(quarter / 4, f"item{quarter}", ttl=LIFE) for quarter in range(4)),
     *(there(quarter / 4 + 2.4, f"item{quarter}") for quarter in range(4)),
+    stretches=False,
 )
 TIMELINE.basics = Basics(PHASES, SPARES, LASTS, REFRESHED, EXPIRES)
 
@@ -504,9 +506,9 @@ def test_every_put_of_a_batch_has_its_own_ttl(judge: Judge) -> None:
 
 ON_READ = {
     "get": get(READ, "a/item", "a/other"),
-    "search": search(READ, "a"),
-    "filter": search(READ, "a", filter={"field": "value"}),
-    "above": search(READ),
+    "search": search(READ, "a", starts=("a/item", "a/other")),
+    "filter": search(READ, "a", filter={"field": "value"}, starts=("a/item", "a/other")),
+    "above": search(READ, starts=("a/item", "a/other")),
     "batch": get_together(READ, ("a/item", True), ("a/other", True)),
 }
 READING = {
@@ -564,8 +566,8 @@ SLIDING = {
     )
     for name, reads in {
         "get": [get(at, "item") for at in (1.2, 2.4, 3.6, 4.8)],
-        "search": [search(at) for at in (1.2, 2.4, 3.6, 4.8)],
-        "both": [get(1.2, "item"), search(2.4), get(3.6, "item"), search(4.8)],
+        "search": [search(at, starts=("item",)) for at in (1.2, 2.4, 3.6, 4.8)],
+        "both": [get(1.2, "item"), search(2.4, starts=("item",)), get(3.6, "item"), search(4.8, starts=("item",))],
     }.items()
 }
 
@@ -584,26 +586,26 @@ OWN = {
     "long TTL, short default": schedule(
         "reading an item whose TTL is longer than the default",
         BY_DEFAULT,
-        put(0, "got", "found", ttl=HOUR),
-        get(0.3, "got", refresh=True),
-        search(0.4, refresh_ttl=True),
-        there(AFTER + 0.4, "got", "found"),
+        put(0, "a/got", "b/found", ttl=HOUR),
+        get(0.3, "a/got", refresh=True),
+        search(0.3, "b", refresh_ttl=True),
+        there(AFTER + 0.4, "a/got", "b/found"),
     ),
     "no TTL, short default": schedule(
         "reading an item without a TTL beside a default",
         BY_DEFAULT,
-        put(0, "got", "found", ttl=None),
-        get(0.3, "got", refresh=True),
-        search(0.4, refresh_ttl=True),
-        there(AFTER + 0.4, "got", "found"),
+        put(0, "a/got", "b/found", ttl=None),
+        get(0.3, "a/got", refresh=True),
+        search(0.3, "b", refresh_ttl=True),
+        there(AFTER + 0.4, "a/got", "b/found"),
     ),
     "short TTL, long default": schedule(
         "reading an item whose TTL is shorter than the default",
         OMITTING,
-        put(0, "got", "found", ttl=2),
-        get(1.2, "got", refresh=True),
-        search(1.2, refresh_ttl=True),
-        gone(4.9, "got", "found"),
+        put(0, "a/got", "b/found", ttl=2),
+        get(1.2, "a/got", refresh=True),
+        search(1.2, "b", refresh_ttl=True),
+        gone(4.9, "a/got", "b/found"),
     ),
     "two TTLs": schedule(
         "reading a short-lived item together with a long-lived one",
@@ -630,9 +632,9 @@ def test_a_refresh_takes_the_own_ttl_of_the_item(judge: Judge, case: str) -> Non
 
 FIXED_READS: dict[str, tuple[Seconds, Step]] = {
     "get, default TTL": (LEFT_OUT, get(READ, "item", starts=False)),
-    "search, default TTL": (LEFT_OUT, search(READ, starts=False)),
+    "search, default TTL": (LEFT_OUT, search(READ, starts=())),
     "get, own TTL": (LIFE, get(READ, "item", starts=False)),
-    "search, own TTL": (LIFE, search(READ, starts=False)),
+    "search, own TTL": (LIFE, search(READ, starts=())),
 }
 FIXED_LIVES = {
     name: schedule(f"reading: {name}", FIXED, put(0, "item", ttl=ttl), read, gone(AFTER, "item"))
@@ -675,7 +677,7 @@ def test_refresh_ttl_true_refreshes_in_spite_of_the_configuration(judge: Judge, 
 
 SPARED = {
     "get": get(READ, "item", refresh=False, starts=False),
-    "search": search(READ, refresh_ttl=False, starts=False),
+    "search": search(READ, refresh_ttl=False, starts=()),
     "batch": get_together(READ, ("item", False)),
     "list_namespaces": list_namespaces(READ),
 }
@@ -714,7 +716,7 @@ LEFT_OUT_OF_A_PAGE = {
         put_together(0, *((item, LIFE) for item in PAGE[:3]), value={"kind": "wanted"}),
         put_together(0, *((item, LIFE) for item in PAGE[3:]), value={"kind": "other"}),
         read,
-        timed(AFTER, *PAGE),
+        over(AFTER, *PAGE),
     )
     for name, read in PAGES.items()
 }
@@ -737,7 +739,7 @@ BESIDE = {
         REFRESHING,
         put_together(0, *((item, LIFE) for item in NEIGHBOURS)),
         read,
-        timed(AFTER, *NEIGHBOURS),
+        over(AFTER, *NEIGHBOURS),
     )
     for name, read in {
         "get": get(READ, "user1/key"),
@@ -831,7 +833,7 @@ OMITTED = {
         OMITTING,
         put(0, "got", "found", ttl=2),
         get(3.4, "got", refresh=True, starts=False),
-        search(3.5, refresh_ttl=True, starts=False),
+        search(3.5, refresh_ttl=True, starts=()),
         gone(3.7, "got", "found", sweep=False),
     ),
     "page": schedule(
@@ -1001,10 +1003,10 @@ def test_supports_ttl_says_whether_a_ttl_may_be_given(store: StoreDrive, root: s
 
 
 @rule(SHOULD, source="BaseStore.supports_ttl: must be set to True to enable this feature", needs="ttl")
-def test_a_store_that_expires_items_says_so(judge: Judge, store: StoreDrive) -> None:
+def test_a_store_that_expires_items_says_so(store: StoreDrive, store_subject: Subject) -> None:
     """A store that expires items has `supports_ttl` True, in both drives.
 
     Applications ask it before they give a TTL; `put` of the base class refuses one where it is False.
     """
-    judge(EXPIRES)
+    run_of(TIMELINE, store_subject).require(store.mode, EXPIRES)
     expect_same(True, store.raw.supports_ttl, "supports_ttl of a store that has expired an item")
