@@ -1,4 +1,4 @@
-"""Writes docs/contract.md from the suite: ``python docs/generate.py``; with ``--check`` it only says whether it is up to date."""
+"""Writes docs/contract.md from the suite; with ``--check`` it only says whether the page is up to date."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from langgraph_conformance.session import FOLDERS, suite_files
 PAGE = Path(__file__).with_name("contract.md")
 HEAD = """# The contract of LangGraph savers and stores
 
-Generated from the suite by `docs/generate.py`: a rule is a test, and this page cannot say anything else than the tests.
+Generated from the suite by `docs/generate.py`: a rule is a test, so this page says what the tests do.
 
 - **MUST**: the base class documents it or LangGraph's engine relies on it. Breaking it fails a run.
 - **SHOULD**: all official backends agree, and a user would be surprised. Advice; fails under `--conformance-strict`.
-- **QUIRK**: official backends differ. Never fails: the report shows what a backend does beside what each official one does.
+- **QUIRK**: official backends differ. Never fails: the report shows what a backend does beside each official one.
 """
 
 

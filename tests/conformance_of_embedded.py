@@ -8,9 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from langgraph_fixtures import deviating_rules
-
 import officials
+from langgraph_fixtures import deviating_rules
 
 
 def main() -> int:

@@ -198,3 +198,8 @@ def raises() -> ReferenceSaver:
 
 def exits() -> ReferenceSaver:
     raise SystemExit(0)
+
+
+class HasNoFirstVersion(ReferenceSaver):
+    def get_next_version(self, current: Any, channel: Any) -> Any:
+        return current + 1

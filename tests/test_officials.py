@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from langgraph_fixtures import deviating_rules, known_deviations
-
 import officials
+import pytest
 from conftest import Judge, Run
+from langgraph_fixtures import deviating_rules, known_deviations
 
 EMBEDDED = [(kind, name) for kind, targets in officials.EMBEDDED.items() for name in targets]
 SERVED = [(kind, name) for kind, targets in officials.SERVED.items() for name in targets]
@@ -53,8 +52,8 @@ def test_quirks_show_what_each_official_backend_does(judge: Judge) -> None:
 
 
 def _unlike_the_table(run: Run, name: str) -> dict[str, tuple[str, str]]:
-    from langgraph_conformance.rules import Level
     from generate import rules  # type: ignore[import-not-found]
+    from langgraph_conformance.rules import Level
 
     quirks = {rule.id: rule for rule in rules() if rule.level is Level.QUIRK}
     found = {}

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from conftest import Judge
 from odd_savers import SECRET
 
@@ -77,6 +76,13 @@ def test_a_saver_that_hangs_in_its_first_step_blocks_the_rest(judge: Judge) -> N
     assert run.with_outcome("passed") == {"saver.smoke.closing_raises_nothing"}
     assert "put did not return within 1 s" in run.output
     assert not run.with_outcome("advice", "quirk")
+
+
+def test_a_saver_without_a_first_version_blocks_the_rest(judge: Judge) -> None:
+    run = judge("--saver=odd_savers:HasNoFirstVersion", *SMALL)
+    assert run.code == 1
+    assert run.with_outcome("failed") == {SMOKE}
+    assert "get_next_version raised TypeError" in run.output
 
 
 def test_a_method_that_hangs_does_not_cost_the_others_their_verdict(judge: Judge) -> None:

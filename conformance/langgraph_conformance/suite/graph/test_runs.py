@@ -211,6 +211,33 @@ def test_history_is_found_by_the_metadata_of_the_run(drive_graph: DriveGraph, th
     expect_same([{"count": 2}, {"count": 1}, {}], [each.values for each in found], "the states of the first run")
 
 
+@rule(MUST, source="Checkpoint.id: unique and monotonically increasing; Checkpoint.ts: ISO 8601")
+def test_checkpoints_of_a_run_sort_by_time(drive_graph: DriveGraph, saver: SaverDrive, thread: Thread) -> None:
+    """Checkpoints have ids that sort in the order in which they were made, and a time in the same order.
+
+    The greatest id is the thread's state, and `before` cuts the history there: an id that changes in storage, or is
+    replaced by the backend's own, makes an older state the current one.
+    """
+    drive_graph(steps("first", "second", "third")).invoke({"log": []}, config_of(thread))
+    found = sorted(saver.list(thread.config()), key=lambda each: each.checkpoint["id"])
+    expect_same([-1, 0, 1, 2, 3], [each.metadata["step"] for each in found], "the steps in the order of the ids")
+    times = [each.checkpoint["ts"] for each in found]
+    expect_same(sorted(times), times, "the times in the order of the ids")
+
+
+@rule(MUST, source="pregel/main.py: a graph without a checkpointer")
+def test_a_graph_without_a_saver_keeps_nothing(drive_graph: DriveGraph, saver: SaverDrive, thread: Thread) -> None:
+    """A graph compiled without a saver keeps nothing, also beside one that has a saver and runs on the same thread.
+
+    A saver belongs to the graphs that it is given to: one that registers itself elsewhere stores what nobody asked for.
+    """
+    kept, config = drive_graph(counter()), config_of(thread)
+    kept.invoke({"count": 1}, config)
+    GraphDrive(saver, counter().compile()).invoke({"count": 100}, config)
+    expect_same({"count": 2}, kept.get_state(config).values, "the state of the thread")
+    expect_same(3, len(kept.get_state_history(config)), "the number of its checkpoints")
+
+
 # -- state that goes on
 
 

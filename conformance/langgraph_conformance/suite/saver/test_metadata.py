@@ -49,25 +49,21 @@ def put_with(
 
 
 @rule(MUST, source="CheckpointMetadata; pregel/_loop.py goes on from metadata['step']")
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"source": "input", "step": -1, "parents": {}},
-        {"source": "loop", "step": 0, "parents": {"": "1ef4f797-8335-6428-8001-8a1503f9b875"}},
-        {"source": "update", "step": 7, "parents": {"": "a", "outer:1": "b", "outer:1|inner:2": "c"}},
-        {"source": "fork", "step": 1_000_000, "parents": {}},
-        {"source": "loop", "step": -2, "parents": {}},
-    ],
-    ids=["input", "loop", "update", "fork", "stub"],
-)
-def test_source_step_and_parents_come_back(saver: SaverDrive, thread: Thread, given: dict[str, Any]) -> None:
+def test_source_step_and_parents_come_back(saver: SaverDrive, thread: Thread) -> None:
     """`source`, `step` and `parents` come back as they were put, `step` as an int.
 
     The engine numbers the next step from `step` and finds the parent graphs' checkpoints by `parents`; a `step` that
     comes back as text ends the next run.
     """
-    stored = thread.put({"channel": 1}, metadata=given)
-    expect_same(given, read_of(thread.read(stored), given), "the metadata")
+    given: list[dict[str, Any]] = [
+        {"source": "input", "step": -1, "parents": {}},
+        {"source": "loop", "step": 0, "parents": {"": "1ef4f797-8335-6428-8001-8a1503f9b875"}},
+        {"source": "update", "step": 7, "parents": {"": "a", "outer:1": "b", "outer:1|inner:2": "c"}},
+        {"source": "fork", "step": 1_000_000, "parents": {}},
+        {"source": "loop", "step": -2, "parents": {}},
+    ]
+    stored = [thread.put({"channel": 1}, metadata=each) for each in given]
+    expect_same(given, [read_of(thread.read(each), given[0]) for each in stored], "the metadata of each checkpoint")
 
 
 @rule(MUST, source="CheckpointMetadata.run_id; BaseCheckpointSaver.delete_for_runs")
@@ -188,12 +184,13 @@ def test_long_metadata_is_whole(saver: SaverDrive, thread: Thread) -> None:
 
 @rule(SHOULD, source="BaseCheckpointSaver.put: metadata")
 def test_empty_metadata_is_empty(saver: SaverDrive, thread: Thread) -> None:
-    """Empty metadata comes back as an empty dict.
+    """Empty metadata comes back without any of the engine's keys.
 
-    Nothing is made up: neither None nor a step that nobody took.
+    Nothing is made up: neither None in place of the metadata, nor a step that nobody took.
     """
     stored = put_with(thread, {}, {})
-    expect_same({}, dict(thread.read(stored).metadata), "the metadata")
+    engines = {"source": "", "step": 0, "parents": {}, "run_id": ""}
+    expect_same({}, read_of(thread.read(stored), engines), "the engine's keys in the metadata")
 
 
 @rule(
@@ -316,32 +313,34 @@ def test_engine_objects_in_the_config_are_accepted(saver: SaverDrive, thread: Th
 
 
 @rule(SHOULD, source=MERGED)
-@pytest.mark.parametrize("part", ["metadata", "configurable"])
-def test_simple_values_of_the_config_are_merged_in(saver: SaverDrive, thread: Thread, part: str) -> None:
+def test_simple_values_of_the_config_are_merged_in(saver: SaverDrive, thread: Thread) -> None:
     """Text, numbers and booleans in the config's `metadata` and `configurable` become keys of the metadata.
 
     Applications put the user's id into the config and find the checkpoints by it afterwards.
     """
-    simple = {"user_id": "u-1", "tier": 2, "ratio": 0.5, "beta": False, "none_yet": 0, "empty": ""}
-    stored = put_with(thread, {"source": "loop", "step": 1, "parents": {}}, {part: simple})
-    expect_same(simple, read_of(thread.read(stored), simple), f"the metadata from the config's {part}")
+    metadata = {"user": "u-1", "tier": 2, "ratio": 0.5, "beta": False, "zero": 0, "empty": ""}
+    configurable = {"user_id": "u-1", "level": 3, "share": 0.25, "alpha": True, "no_level": 0, "blank": ""}
+    config = {"metadata": metadata, "configurable": configurable}
+    stored = put_with(thread, {"source": "loop", "step": 1, "parents": {}}, config)
+    simple = {**metadata, **configurable}
+    expect_same(simple, read_of(thread.read(stored), simple), "the metadata from the config")
 
 
 @rule(SHOULD, source=MERGED)
-@pytest.mark.parametrize("part", ["metadata", "configurable"])
-def test_other_values_of_the_config_are_left_out(saver: SaverDrive, thread: Thread, part: str) -> None:
+def test_other_values_of_the_config_are_left_out(saver: SaverDrive, thread: Thread) -> None:
     """Lists, dicts, None and objects in the config's `metadata` and `configurable` do not become metadata.
 
     They are often large, secret, or cannot be stored at all.
     """
     other: dict[str, Any] = {"list": [1], "dict": {"a": 1}, "nothing": None, "object": object(), "bytes": b"x"}
-    stored = put_with(thread, {"source": "loop", "step": 1, "parents": {}}, {part: other})
-    expect_same({}, read_of(thread.read(stored), other), f"the metadata from the config's {part}")
+    config = {"metadata": other, "configurable": {f"{name}_too": value for name, value in other.items()}}
+    stored = put_with(thread, {"source": "loop", "step": 1, "parents": {}}, config)
+    keys = {**config["metadata"], **config["configurable"]}
+    expect_same({}, read_of(thread.read(stored), keys), "the metadata from the config")
 
 
 @rule(SHOULD, source=f"{MERGED}; EXCLUDED_METADATA_KEYS")
-@pytest.mark.parametrize("part", ["metadata", "configurable"])
-def test_keys_of_the_engine_are_left_out(saver: SaverDrive, thread: Thread, part: str) -> None:
+def test_keys_of_the_engine_are_left_out(saver: SaverDrive, thread: Thread) -> None:
     """Addresses, `langgraph_…` keys and keys that begin with two underscores do not go from the config to the metadata.
 
     They describe the engine's call, not the checkpoint: kept, they make equal checkpoints differ, and filters on
@@ -361,8 +360,9 @@ def test_keys_of_the_engine_are_left_out(saver: SaverDrive, thread: Thread, part
         "__pregel_resuming": True,
         "__private": 1,
     }
-    stored = put_with(thread, {"source": "loop", "step": 1, "parents": {}}, {part: engine})
-    expect_same({}, read_of(thread.read(stored), engine), f"the metadata from the config's {part}")
+    config = {"metadata": engine, "configurable": engine}
+    stored = put_with(thread, {"source": "loop", "step": 1, "parents": {}}, config)
+    expect_same({}, read_of(thread.read(stored), engine), "the metadata from the config")
 
 
 @rule(SHOULD, source=MERGED)

@@ -605,9 +605,12 @@ def random_bytes(size: int) -> bytes:
     return random.Random(size).randbytes(size)
 
 
-def digests(values: Mapping[str, bytes]) -> dict[str, tuple[int, str]]:
-    """Sizes and digests: large values would drown a message."""
-    return {name: (len(value), hashlib.sha256(value).hexdigest()) for name, value in values.items()}
+def digests(values: Mapping[str, Any]) -> dict[str, tuple[str, int, str]]:
+    """Types, sizes and digests: large values would drown a message."""
+    return {
+        name: (type(value).__name__, len(value), hashlib.sha256(repr(value).encode()).hexdigest())
+        for name, value in values.items()
+    }
 
 
 @contextmanager

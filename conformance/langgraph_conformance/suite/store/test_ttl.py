@@ -101,7 +101,13 @@ REFRESHED = schedule(
     get(0.2, "item", refresh=True),
     there(1.5, "item"),
 )
-EXPIRES = schedule("looking after the TTL is over", REFRESHING, put(0, "item", ttl=LIFE), gone(AFTER, "item"))
+EXPIRES = schedule(
+    "looking after the TTL is over",
+    REFRESHING,
+    put(0, "item", "other", ttl=LIFE),
+    gone(AFTER, "item"),
+    gone(END, "other"),
+)
 PHASES = schedule(
     "looking shortly before the TTL is over, in four phases of a second",
     REFRESHING,
