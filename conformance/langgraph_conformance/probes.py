@@ -77,8 +77,7 @@ class Probe:
 
     def _steps(self, drive: Drive, steps: Mapping[str, Callable[[], object]]) -> str | None:
         """None when all steps went well, an empty text when one is not implemented, else what failed."""
-        for method, step in steps.items():
-            name = drive.name_of(method)
+        for name, step in steps.items():
             try:
                 with limit(self._seconds):
                     read = step()
@@ -116,10 +115,13 @@ class SaverProbe(Probe):
         if {"put", "get_tuple"} & lacking:
             return True
         thread = Thread(drive, f"smoke-{uuid.uuid4().hex[:12]}")
-        made = thread.make({"channel": "value"})
-        smoke = self._steps(
-            drive, {"put": lambda: thread.store(made), "get_tuple": lambda: drive.get_tuple(made.config)}
-        )
+        config = thread.config(checkpoint_id=str(uuid.uuid4()))
+        steps: Mapping[str, Callable[[], object]] = {
+            "get_next_version": lambda: drive.get_next_version(None),
+            drive.name_of("put"): lambda: thread.put({"channel": "value"}, id=config["configurable"]["checkpoint_id"]),
+            drive.name_of("get_tuple"): lambda: drive.get_tuple(config),
+        }
+        smoke = self._steps(drive, steps)
         if smoke != "":
             found = ModeFindings(smoke, {drive.name_of(name) for name in lacking})
             if smoke is None:
@@ -174,8 +176,8 @@ class StoreProbe(Probe):
         drive = StoreDrive(opened, mode, self._hangs)
         namespace = (f"smoke-{uuid.uuid4().hex[:12]}",)
         steps: Mapping[str, Callable[[], object]] = {
-            "put": lambda: drive.put(namespace, "key", {"field": "value"}),
-            "get": lambda: drive.get(namespace, "key"),
+            drive.name_of("put"): lambda: drive.put(namespace, "key", {"field": "value"}),
+            drive.name_of("get"): lambda: drive.get(namespace, "key"),
         }
         smoke = self._steps(drive, steps)
         if smoke != "":
