@@ -148,7 +148,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Run]]:
     subjects: list[Subject] = []
 
     def on(made: Any, seconds: float = 20.0) -> Run:
-        monkeypatch.setattr(Clocked, "made", made)
+        monkeypatch.setattr(Clocked, "made", staticmethod(made))
         subjects.append(Subject("store", f"{__name__}:Clocked", seconds))
         subjects[-1].look()
         return Run(TIMELINE, subjects[-1])
