@@ -5591,3 +5591,158 @@ class LastCheckpointIsNotCommitted(Disk):
         for table, rows in committed.items():
             setattr(opened, table, rows)
         return opened
+
+
+# --- what the engine and its callers look at before they call
+
+
+@faulty("engine")
+class IsFalseWhileEmpty(Hooked):
+    """The saver has a length, so it is false while it holds nothing.
+
+    At home in savers that present themselves as collections.
+    """
+
+    def __len__(self) -> int:
+        return len(self.storage)
+
+
+@faulty("engine")
+class EqualsAnything(Hooked):
+    """The saver equals None, True and False.
+
+    At home in savers that compare by a connection that both sides lack.
+    """
+
+    __hash__ = Hooked.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+
+@faulty("engine")
+class ConfigSpecsAreNone(Hooked):
+    """`config_specs` is None.
+
+    At home in savers that override it for their own settings.
+    """
+
+    @property
+    def config_specs(self) -> Any:
+        return None
+
+
+@faulty("put_writes")
+class PutWritesReturnsTheConfig(Hooked):
+    """`put_writes` returns a config, as `put` does.
+
+    At home in savers whose methods share a decorator.
+    """
+
+    def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> Any:
+        super().put_writes(config, writes, task_id, task_path)
+        return config
+
+
+@faulty("put_writes")
+class WritesAreAppliedToTheCheckpoint(Hooked):
+    """A pending write shows as the channel's value at once.
+
+    At home in savers that keep one state document for each thread.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        values = found.checkpoint["channel_values"]
+        values.update({channel: value for _, channel, value in found.pending_writes or [] if channel in values})
+        return found
+
+
+@faulty("parity")
+class SyncHalfReadsOnly(Hooked):
+    """The sync half lists, but neither puts nor gets.
+
+    At home in async savers that have a sync listing for scripts.
+    """
+
+    def put(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
+
+    def get_tuple(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
+
+    async def aput(self, *args: Any, **kwargs: Any) -> Any:
+        return ReferenceSaver.put(self, *args, **kwargs)
+
+    async def aget_tuple(self, *args: Any, **kwargs: Any) -> Any:
+        return ReferenceSaver.get_tuple(self, *args, **kwargs)
+
+
+@faulty("parity")
+class MissingHalfRaisesItsOwnError(Hooked):
+    """The sync half is missing, but says so with an error of its own.
+
+    At home in async savers that want to be helpful.
+    """
+
+    def put(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
+
+    def get_tuple(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
+
+    def list(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("use the async methods")
+
+    async def aput(self, *args: Any, **kwargs: Any) -> Any:
+        return ReferenceSaver.put(self, *args, **kwargs)
+
+    async def aget_tuple(self, *args: Any, **kwargs: Any) -> Any:
+        return ReferenceSaver.get_tuple(self, *args, **kwargs)
+
+    async def alist(self, *args: Any, **kwargs: Any) -> Any:
+        for found in ReferenceSaver.list(self, *args, **kwargs):
+            yield found
+
+
+@faulty("lifecycle")
+class ClosingFails(Hooked):
+    """Leaving the context manager raises.
+
+    At home in savers that close a connection twice.
+    """
+
+    def __exit__(self, *args: Any) -> None:
+        raise RuntimeError("the connection is closed")
+
+
+@faulty("versions")
+class FirstVersionsAreOfAnotherType(Hooked):
+    """The first version is a float, and all later ones are texts.
+
+    At home in savers that were moved from numbers to texts.
+    """
+
+    def get_next_version(self, current: Any, channel: Any) -> Any:
+        return 0.5 if current is None else super().get_next_version(int(float(str(current)[:32])), channel)
+
+
+@faulty("versions")
+class NextVersionIsACoroutine(Hooked):
+    """`get_next_version` is a coroutine function.
+
+    At home in async savers that count versions in the database.
+    """
+
+    async def get_next_version(self, current: Any, channel: Any) -> Any:  # type: ignore[override]
+        return super().get_next_version(current, channel)
+
+
+@faulty("versions")
+class FirstVersionIsNull(Hooked):
+    """Versions are integers that begin at 0, which is the null version.
+
+    At home in savers that count from zero.
+    """
+
+    def get_next_version(self, current: Any, channel: Any) -> Any:
+        return 0 if current is None else int(current) + 1
