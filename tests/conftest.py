@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -15,6 +16,12 @@ import pytest
 pytest_plugins = ["pytester"]
 
 TESTS = Path(__file__).parent
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """An object's address is no part of a test's name: the processes of pytest-xdist would not agree on it."""
+    text = repr(val)
+    return re.sub(r" at 0x[0-9a-f]+", "", text) if " at 0x" in text else None
 
 
 class Run:

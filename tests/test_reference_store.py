@@ -211,7 +211,7 @@ class TestValues:
     @pytest.mark.parametrize(
         "value",
         [5, "abc", [], {"v": {1}}, {"v": b""}, {"v": object()}, {"v": [{1: 2}]}, {None: 1}, {"v": datetime.max}],
-        ids=repr,
+        ids=lambda value: type(value).__name__,
     )
     def test_others_are_rejected_and_the_old_value_stays(self, store: ReferenceStore, value: Any) -> None:
         store.put(NS, "a", {"old": True})
@@ -645,7 +645,11 @@ class TestVectors:
             store.put(NS, key, {"t": key})
         assert scores(store, "huge") == {"huge": 1.0, "tiny": 1.0}
 
-    @pytest.mark.parametrize("index", [{"dims": 2}, {"embed": Compass()}, {"dims": 0, "embed": Compass()}], ids=str)
+    @pytest.mark.parametrize(
+        "index",
+        [{"dims": 2}, {"embed": Compass()}, {"dims": 0, "embed": Compass()}],
+        ids=["no embed", "no dims", "no dimensions"],
+    )
     def test_incomplete_config(self, index: IndexConfig) -> None:
         with pytest.raises(ValueError):
             ReferenceStore(index=index)
