@@ -16,16 +16,10 @@ EMBEDDED = {
         "SqliteSaver": 'langgraph.checkpoint.sqlite:SqliteSaver.from_conn_string(":memory:")',
         "AsyncSqliteSaver": 'langgraph.checkpoint.sqlite.aio:AsyncSqliteSaver.from_conn_string(":memory:")',
     },
-    "store": {
-        "InMemoryStore": "langgraph.store.memory:InMemoryStore",
-        "ReferenceStore": "langgraph_reference:ReferenceStore",
-        "SqliteStore": 'langgraph.store.sqlite:SqliteStore.from_conn_string(":memory:")',
-        "AsyncSqliteStore": 'langgraph.store.sqlite.aio:AsyncSqliteStore.from_conn_string(":memory:")',
-    },
+    "store": {"ReferenceStore": "langgraph_reference:ReferenceStore"},
 }
 SERVED = {
     "saver": {"PostgresSaver": "officials:postgres_saver", "AsyncPostgresSaver": "officials:async_postgres_saver"},
-    "store": {"PostgresStore": "officials:postgres_store", "AsyncPostgresStore": "officials:async_postgres_store"},
 }
 SERVER = "LANGGRAPH_CONFORMANCE_POSTGRES"
 """Environment variable with the address of a PostgreSQL that has pgvector."""
@@ -67,20 +61,3 @@ async def async_postgres_saver() -> AsyncIterator[Any]:
     with _database() as address:
         async with AsyncPostgresSaver.from_conn_string(address) as saver:
             yield saver
-
-
-@contextmanager
-def postgres_store(index: Any = None, ttl: Any = None) -> Iterator[Any]:
-    from langgraph.store.postgres import PostgresStore
-
-    with _database() as address, PostgresStore.from_conn_string(address, index=index, ttl=ttl) as store:
-        yield store
-
-
-@asynccontextmanager
-async def async_postgres_store(index: Any = None, ttl: Any = None) -> AsyncIterator[Any]:
-    from langgraph.store.postgres.aio import AsyncPostgresStore
-
-    with _database() as address:
-        async with AsyncPostgresStore.from_conn_string(address, index=index, ttl=ttl) as store:
-            yield store

@@ -30,7 +30,7 @@ NOT_BITTEN: set[str] = set()
 
 
 ON_EACH_COMMIT = 80
-"""How many faulty savers are tried: those that together break every rule first. All of them: ``python -m faulty.run``."""
+"""How many faulty savers are tried, first those that together break every rule."""
 
 
 def _chosen() -> list[str]:
