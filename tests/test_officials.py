@@ -7,6 +7,8 @@ from typing import Any
 import officials
 import pytest
 from conftest import Judge, Run
+from generate import rules
+from langgraph_conformance.rules import Level
 from langgraph_fixtures import deviating_rules, known_deviations
 
 EMBEDDED = [(kind, name) for kind, targets in officials.EMBEDDED.items() for name in targets]

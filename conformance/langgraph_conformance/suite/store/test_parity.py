@@ -319,8 +319,8 @@ LIKE: Mapping[str, tuple[Any, Any]] = {
 def test_equal_looking_calls_at_the_same_time_are_apart(store: StoreDrive, root: str, pair: str) -> None:
     """Searches for True and for 1 that are made at the same time give what each gives on its own.
 
-    Calls that are collected and compared by equality are answered by one of them: LangGraph's AsyncBatchedBaseStore does
-    so, and a store that is derived from it, too.
+    Calls that are collected and compared by equality are answered by one of them: so does LangGraph's
+    AsyncBatchedBaseStore, and each store that is derived from it.
     """
     for key, value in zip("ab", LIKE[pair], strict=True):
         store.put((root,), key, {"field": value})

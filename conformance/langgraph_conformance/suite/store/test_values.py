@@ -64,6 +64,8 @@ LISTS = {
     "one_list": [["a"]],
     "one_dict": [{"a": 1}],
     "repeated": ["a", "a", 1, 1, True, 1.0, None, None],
+    "repeated_texts": ["a", "b", "a"],
+    "repeated_numbers": [1, 2, 1],
     "unsorted": [3, 1, 2, "b", "a"],
     "lists": [[1, [2, [3]]], [], [[4]]],
     "mixed": [1, "two", None, 4.5, False, {"five": [6]}],
