@@ -60,6 +60,8 @@ SWEPT_JUST_NOW = 0.1
 """Seconds within which one sweep does for all looks; LATE is longer than whole seconds by more than this."""
 MOST_HANGS = 2
 """How many stores may hang before the rest is not tried again."""
+SECONDS_TO_HANG = 10.0
+"""After how many seconds a step is taken for a hang, where a check's limit is not shorter."""
 
 
 class LeftOut(enum.Enum):
@@ -862,12 +864,14 @@ class Run:
             except _Hung as hung:
                 # Everything after the hang came too late: the others get a timeline without it.
                 del self._stores[hung.store]
+                if not self._may_take(self._stretch):
+                    break
             except TimedOut as error:
                 self._too_slow = f"the TTL schedules did not end within {error.seconds:g} s"
                 return
             else:
                 return
-        self._left.update(dict.fromkeys(self._stores, f"calls of {MOST_HANGS + 1} stores did not return"))
+        self._left.update(dict.fromkeys(self._stores, "calls of other stores did not return again and again"))
         self._stores.clear()
 
     def _play_once(self, asked: Sequence[tuple[str, Schedule]]) -> dict[tuple[str, Schedule], Played]:
@@ -930,7 +934,7 @@ class Run:
     def _do(self, mode: str, schedule: Schedule, step: Step, place: Place, clock: _Clock) -> Record:
         record = Record(step, clock.now(), 0.0)
         try:
-            with limit(self._subject.seconds), _time_zone(step.zone):
+            with limit(min(self._subject.seconds, SECONDS_TO_HANG)), _time_zone(step.zone):
                 record.result = step.act(place)
         except TimedOut as error:
             store = (mode, schedule.setup)

@@ -64,6 +64,7 @@ OMITTING = Setup(
     "omit_expired and a long default_ttl", {"omit_expired": True, "refresh_on_read": True}, default=HOUR, together=True
 )
 COUNTED = Setup("refresh_on_read=True, alone", {"refresh_on_read": True}, falls_back=True, alone=True, together=True)
+CROWDED = Setup("refresh_on_read=True and many items", {"refresh_on_read": True}, falls_back=True)
 SWEPT = Setup("refresh_on_read=True and a sweeper, alone", {"refresh_on_read": True}, alone=True, together=True)
 INDEXED = Setup("refresh_on_read=True and an index", {"refresh_on_read": True}, index=True, falls_back=True)
 
@@ -153,6 +154,17 @@ def test_a_refresh_does_not_end_an_item(judge: Judge) -> None:
     Where the TTL is kept as whole minutes for the refresh, 30 seconds are 0 minutes: the item dies of being read.
     """
     judge(REFRESHED)
+
+
+BATCH = schedule(
+    "a batch of puts with TTLs of their own",
+    REFRESHING,
+    put_together(0, ("a/short", LIFE), ("a/long", HOUR), ("a/forever", None), ("b/short", LIFE)),
+    put_together(0, ("a/twice", None), ("a/twice", LIFE)),
+    put_together(0, ("b/twice", LIFE), ("b/twice", None)),
+    gone(AFTER, "a/short", "b/short", "a/twice"),
+    there(AFTER, "a/long", "a/forever", "b/twice"),
+)
 
 
 # --- expiry
@@ -245,12 +257,13 @@ MANY = 120
 MANY_ITEMS = tuple(f"many/item{number}" for number in range(MANY))
 CROWD = schedule(
     f"{MANY} items with a TTL and some without",
-    REFRESHING,
+    CROWDED,
     *(put_together(0, *((item, LIFE) for item in MANY_ITEMS[start : start + 40])) for start in range(0, MANY, 40)),
     put(0, "many/lasting", ttl=LEFT_OUT),
     gone(AFTER, *MANY_ITEMS, by="search"),
     there(AFTER, "many/lasting", by="search", sweep=False),
     methods=SWEEP,
+    given=(BATCH,),
 )
 
 
@@ -368,6 +381,7 @@ BATCH_DEFAULT = schedule(
     put_together(0, ("item", None), ("short", LIFE)),
     there(AFTER, "item"),
     gone(AFTER, "short"),
+    given=(BATCH,),
 )
 
 
@@ -486,17 +500,6 @@ def test_an_item_that_went_leaves_no_deadline(judge: Judge, after: str) -> None:
     A deadline that is kept apart from the item ends the new one, which has nothing to do with the old.
     """
     judge(REVIVED[after])
-
-
-BATCH = schedule(
-    "a batch of puts with TTLs of their own",
-    REFRESHING,
-    put_together(0, ("a/short", LIFE), ("a/long", HOUR), ("a/forever", None), ("b/short", LIFE)),
-    put_together(0, ("a/twice", None), ("a/twice", LIFE)),
-    put_together(0, ("b/twice", LIFE), ("b/twice", None)),
-    gone(AFTER, "a/short", "b/short", "a/twice"),
-    there(AFTER, "a/long", "a/forever", "b/twice"),
-)
 
 
 @rule(MUST, source="PutOp.ttl; BaseStore.batch", needs="ttl")
@@ -723,6 +726,7 @@ LEFT_OUT_OF_A_PAGE = {
         put_together(0, *((item, LIFE) for item in PAGE[3:]), value={"kind": "other"}),
         read,
         over(AFTER, *PAGE),
+        given=(BATCH,),
     )
     for name, read in PAGES.items()
 }
@@ -949,16 +953,16 @@ def test_a_swept_item_leaves_no_vector(judge: Judge) -> None:
 SWEEPER = schedule(
     "a sweeper that is started twice and stopped once",
     SWEPT,
-    start_sweeper(0, every=0.6),
-    start_sweeper(0.1, every=0.6),
+    start_sweeper(0, every=0.3),
+    start_sweeper(0.1, every=0.3),
     put(0.2, "item", ttl=0.5),
     put(0.2, "lasting", ttl=HOUR),
-    after_waiting(1, stop_sweeper(3.5)),
+    after_waiting(2, stop_sweeper(3.5)),
     there(3.6, "lasting", sweep=False),
     gone(3.6, "item", sweep=False),
     sweep(3.7, counts=0),
     put(4, "late", ttl=0.5),
-    after_waiting(1, sweep(6.2, counts=1, of=("late",))),
+    after_waiting(2, sweep(6.2, counts=1, of=("late",))),
     methods=("start_ttl_sweeper", "stop_ttl_sweeper", *SWEEP),
     given=(COUNT,),
 )
