@@ -110,7 +110,7 @@ def test_config_specs_is_a_list(saver: SaverDrive) -> None:
 @rule(MUST, source="pregel/_loop.py and _internal/_replay.py pass on the whole config of the run")
 @pytest.mark.parametrize("read", ["get_tuple", "list"])
 def test_engine_objects_in_the_config_of_a_read_are_accepted(saver: SaverDrive, thread: Thread, read: str) -> None:
-    """A read finds its checkpoint also when the config holds functions, locks and the saver itself beside the address.
+    """A read finds its checkpoint also when the config holds functions, locks and other objects beside the address.
 
     The engine reads with the config of its run. A saver that copies it in depth, hashes or logs it as JSON ends the run
     before it began.
@@ -120,7 +120,6 @@ def test_engine_objects_in_the_config_of_a_read_are_accepted(saver: SaverDrive, 
         checkpoint_id=stored.id,
         checkpoint_map={"": stored.id},
         __pregel_send=lambda writes: None,
-        __pregel_checkpointer=saver.raw,
         __pregel_scratchpad=threading.Lock(),
         __pregel_runtime=object(),
         __pregel_task_id="task",
