@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 
 from .drive import Drive, SaverDrive, StoreDrive
@@ -26,9 +27,13 @@ class _Instances(Generic[AnyDrive]):
         self._subject, self._mode = subject, mode
         self._open: list[AnyDrive] = []
 
-    def open(self) -> AnyDrive:
-        """A backend that was just opened and set up, and not called yet."""
-        return self._take(reopen=False)
+    def open(self, settings: Mapping[str, Any] | None = None) -> AnyDrive:
+        """A backend that was just opened and set up, and not called yet.
+
+        Args:
+            settings: keywords for the factory, such as a store's ``index``.
+        """
+        return self._take(reopen=False, settings=settings)
 
     def reopen(self) -> AnyDrive:
         """One more instance, on the storage that was opened last (providers only)."""
@@ -58,9 +63,9 @@ class _Instances(Generic[AnyDrive]):
             else:
                 drive.opened.close()
 
-    def _take(self, *, reopen: bool) -> AnyDrive:
+    def _take(self, *, reopen: bool, settings: Mapping[str, Any] | None = None) -> AnyDrive:
         target, modes = self._subject.target, self._subject.findings.modes
-        opened = target.reopen(self._mode) if reopen else target.open(self._mode)
+        opened = target.reopen(self._mode) if reopen else target.open(self._mode, settings=settings)
         drive: Any = self._drive(opened, self._mode, self._subject.hangs, modes[self._mode].missing)
         self._open.append(drive)
         made: AnyDrive = drive
@@ -84,6 +89,6 @@ class Instances(_Instances[SaverDrive]):
 
 
 class StoreInstances(_Instances[StoreDrive]):
-    """Opens instances of the store under test, without an index or TTL, for one check."""
+    """Opens instances of the store under test, without an index or TTL unless settings say so, for one check."""
 
     _drive = StoreDrive

@@ -215,6 +215,26 @@ def test_labels_and_keys_are_no_joined_text(store: StoreDrive, root: str, separa
     expect_same(items, found, "the number of each item, by its labels and its key")
 
 
+@rule(MUST, source=f"{IDENTITY}; PutOp: namespace and key identify the item")
+@pytest.mark.parametrize("separators", SEPARATORS.values(), ids=SEPARATORS)
+def test_a_joined_lookalike_is_not_read(store: StoreDrive, root: str, separators: Sequence[str]) -> None:
+    """`get` gives None where nothing was put, though an item elsewhere has the same labels and key when joined.
+
+    A user about whom nothing is known must not be answered with what is known of another.
+    """
+    joined = distinct(spread(separators, ("a:b", "c", "d"), ("a", "b:c", "d"), ("a", "b", "c:d"), ("a", "b:c:d")))
+    places = {
+        (each, other): (root, str(number)) for number, each in enumerate(joined) for other in joined if other != each
+    }
+    for (each, _), branch in places.items():
+        store.put((*branch, *each[:-1]), each[-1], {"number": 1})
+    found = {
+        (each, other): number_of(store.get((*branch, *other[:-1]), other[-1]))
+        for (each, other), branch in places.items()
+    }
+    expect_same(dict.fromkeys(places), found, "what is read of the second place where an item is in the first")
+
+
 @rule(MUST, source=f"{IDENTITY}; BaseStore.search: namespace_prefix, BaseStore.list_namespaces")
 @pytest.mark.parametrize("separators", SEPARATORS.values(), ids=SEPARATORS)
 def test_labels_are_no_joined_text_in_searches_and_lists(

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from langgraph.store.base import PutOp
 
+from langgraph_conformance.configurations import INDEXED
 from langgraph_conformance.drive import StoreDrive
+from langgraph_conformance.embedders import vector_text
 from langgraph_conformance.errors import Blocked
 from langgraph_conformance.expect import expect_same
 from langgraph_conformance.instances import StoreInstances
@@ -197,6 +199,27 @@ def test_created_at_survives_opening_again(emptied: StoreInstances, root: str) -
     again.put((root,), "key", {"number": 2})
     last = again.get((root,), "key")
     expect_same(first and first.created_at, last and last.created_at, "created_at after a put by the next instance")
+
+
+@rule(MUST, source=DURABLE, needs=("reopen", "vectors"))
+def test_vectors_are_kept_when_opening_again(emptied: StoreInstances, root: str) -> None:
+    """What was indexed is found by a query after the storage was opened again, with the same score.
+
+    An index that lives in the process is empty after each deployment, and agents remember nothing.
+    """
+    store = emptied.open(INDEXED.settings)
+    store.put((root,), "near", {"text": vector_text(1, 0)})
+    store.put((root,), "far", {"text": vector_text(0, 1)})
+    store.put((root,), "none", {"text": vector_text(1, 0)}, index=False)
+    before, after = ranks(store, root), ranks(emptied.restart(), root)
+    expect_same(before, after, "keys and scores, before and after")
+    expect_same([("near", 1.0), ("far", 0.0)], after, "keys and scores, of the items that were indexed")
+
+
+def ranks(store: StoreDrive, root: str) -> list[tuple[str, float]]:
+    """Key and score, rounded, of what a query finds by its vector."""
+    found = store.search((root,), query=vector_text(1, 0))
+    return [(each.key, abs(round(each.score, 3))) for each in found if each.score is not None]
 
 
 @rule(SHOULD, source="BaseStore.delete; the right to be forgotten", needs="rows")
