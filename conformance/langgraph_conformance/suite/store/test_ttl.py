@@ -750,6 +750,7 @@ BESIDE = {
         put_together(0, *((item, LIFE) for item in NEIGHBOURS)),
         read,
         over(AFTER, *NEIGHBOURS),
+        given=(BATCH,),
     )
     for name, read in {
         "get": get(READ, "user1/key"),
