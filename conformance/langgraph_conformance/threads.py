@@ -216,6 +216,11 @@ def writes_of(found: CheckpointTuple) -> list[tuple[Any, ...]]:
     return [tuple(write) for write in found.pending_writes or []]
 
 
+def by_channel(writes: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Writes by task and channel, for checks that are not about their order."""
+    return sorted(writes, key=lambda write: (write[0], write[1]))
+
+
 def expect_tuple(stored: Stored, found: CheckpointTuple | None, what: str = "the tuple read") -> None:
     """``found`` is what was put: address, checkpoint, metadata and parent. Pending writes are not looked at.
 

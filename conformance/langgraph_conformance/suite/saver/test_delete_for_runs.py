@@ -14,7 +14,7 @@ from langgraph_conformance.drive import SaverDrive
 from langgraph_conformance.expect import expect_same
 from langgraph_conformance.lookalikes import LOOKALIKES
 from langgraph_conformance.rules import MUST, SHOULD, rule
-from langgraph_conformance.threads import Stored, Thread, contents_of, fresh_id, writes_of
+from langgraph_conformance.threads import Stored, Thread, by_channel, contents_of, fresh_id, writes_of
 
 SOURCE = "BaseCheckpointSaver.delete_for_runs"
 
@@ -108,9 +108,10 @@ def test_what_is_left_keeps_its_values_and_writes(saver: SaverDrive, thread: Thr
     third = run_of(thread, runs[2], parent=second, c="third")
     left = [each for position, each in enumerate([first, second, third]) if position not in deleted]
     saver.delete_for_runs([runs[position] for position in deleted])
-    found = {each.id: (thread.read(each).checkpoint["channel_values"], writes_of(thread.read(each))) for each in left}
-    writes = [("task", "a", 1), ("task", INTERRUPT, "question")]
-    expected = {each.id: (each.values, sorted(writes, key=lambda write: write[1] != INTERRUPT)) for each in left}
+    read = {each.id: thread.read(each) for each in left}
+    found = {id: (each.checkpoint["channel_values"], by_channel(writes_of(each))) for id, each in read.items()}
+    writes = [("task", INTERRUPT, "question"), ("task", "a", 1)]
+    expected = {each.id: (dict(each.values), writes) for each in left}
     expect_same(expected, found, "values and pending writes of the other runs")
 
 

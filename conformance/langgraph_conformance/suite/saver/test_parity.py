@@ -21,6 +21,7 @@ from langgraph_conformance.threads import (
     Thread,
     as_read,
     as_stored,
+    by_channel,
     config_of,
     contents_of,
     fresh_id,
@@ -174,9 +175,9 @@ def test_what_one_mode_stores_the_other_reads(
         "list": lambda: saver.list(thread.config())[0],
     }
     found = reads[read]()
-    expected = [("task", INTERRUPT, "question"), *(("task", channel, value) for channel, value in writes)]
+    expected = by_channel([("task", INTERRUPT, "question"), *(("task", channel, value) for channel, value in writes)])
     expect_same(as_stored(stored), as_read(found), f"what {writer} put and {reader} reads")
-    expect_same(expected, writes_of(found), f"the pending writes that {writer} put and {reader} reads")
+    expect_same(expected, by_channel(writes_of(found)), f"the pending writes that {writer} put and {reader} reads")
 
 
 @rule(MUST, source=ENGINE, needs="parity")
@@ -231,7 +232,7 @@ def test_repeated_writes_meet_across_modes(parity_threads: dict[str, Thread], wr
     parity_threads[reader].write(stored, [("a", "second"), ("b", "second"), ("c", "second")])
     parity_threads[reader].write(stored, [(INTERRUPT, "second")])
     expected = [("task", INTERRUPT, "second"), ("task", "a", "first"), ("task", "b", "first"), ("task", "c", "second")]
-    expect_same(expected, writes_of(parity_threads[writer].read(stored)), "the pending writes")
+    expect_same(expected, by_channel(writes_of(parity_threads[writer].read(stored))), "the pending writes")
 
 
 @rule(MUST, source="BaseCheckpointSaver.delete_thread, adelete_thread", needs=("parity", "delete_thread"))
