@@ -230,6 +230,7 @@ class Step:
         puts: item and TTL in seconds.
         removes: items that it deletes.
         starts: items that it reads and whose timer starts again, or ``found`` for those that ``act`` found.
+        by: ``get`` or ``search``, where it starts timers again.
         there, gone: items that must be among what ``act`` found, and that must not be.
         timed: items that must be found if their time is not over, and must not be if it is.
         over: items that must not be found if their time is over.
@@ -245,6 +246,7 @@ class Step:
     puts: Mapping[str, Seconds] = field(default_factory=dict)
     removes: tuple[str, ...] = ()
     starts: tuple[str, ...] | Literal["found"] = ()
+    by: Literal["", "get", "search"] = ""
     there: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     timed: tuple[str, ...] = ()
@@ -291,6 +293,7 @@ def get(at: float, *items: str, refresh: bool | None = None, starts: bool = True
         lambda place: place.get(items, **keywords),
         len(items),
         starts=items if starts else (),
+        by="get",
     )
 
 
@@ -302,7 +305,7 @@ def get_together(at: float, *items: tuple[str, bool]) -> Step:
         return {item: each for (item, _), each in zip(items, found, strict=True)}
 
     said = ", ".join(f"{item} with refresh_ttl={refresh}" for item, refresh in items)
-    return Step(at, f"batch of gets: {said}", act, starts=tuple(item for item, refresh in items if refresh))
+    return Step(at, f"batch of gets: {said}", act, starts=tuple(item for item, refresh in items if refresh), by="get")
 
 
 def search(
@@ -314,6 +317,7 @@ def search(
         f"search in {within or 'the root'}{_keywords(keywords)}",
         lambda place: place.search(within, **keywords),
         starts=starts,
+        by="search",
     )
 
 
@@ -330,7 +334,7 @@ def search_together(at: float, *searches: tuple[str, bool]) -> Step:
         return {place.name(each.namespace, each.key): each for each in refreshed}
 
     said = ", ".join(f"{within} with refresh_ttl={refresh}" for within, refresh in searches)
-    return Step(at, f"batch of searches: {said}", act, starts="found")
+    return Step(at, f"batch of searches: {said}", act, starts="found", by="search")
 
 
 def list_namespaces(at: float) -> Step:
@@ -443,10 +447,9 @@ class Schedule:
     given: tuple[Schedule, ...] = ()
     stretches: bool = True
 
-    @property
-    def refreshes(self) -> bool:
-        """Whether a step starts timers again."""
-        return any(step.starts for step in self.steps)
+    def refreshes(self, by: str) -> bool:
+        """Whether a step starts timers again, by get or by search."""
+        return any(step.starts and step.by == by for step in self.steps)
 
     @property
     def calls(self) -> int:
@@ -459,32 +462,33 @@ class Basics:
 
     Attributes:
         phases: shows whether the store rounds its times down to whole seconds.
-        spares, lasts, refreshes, expires: a sweep spares what lives; an item lives for its TTL; a refresh does not end
-            an item; an item is gone after its TTL, or, as the last step shows, some time later.
+        spares: a sweep spares what lives.
+        lasts: an item lives for its TTL.
+        refreshes: a refresh, by get or by search, does not end an item.
+        expires: an item is gone after its TTL, or, as the last step shows, some time later.
     """
 
     phases: Schedule
     spares: Schedule
     lasts: Schedule
-    refreshes: Schedule
+    refreshes: Mapping[str, Schedule]
     expires: Schedule
 
     def before(self, schedule: Schedule) -> list[tuple[Schedule, str]]:
         """The basics that ``schedule`` builds upon."""
-        ordered = [
-            (self.spares, "a sweep deletes items whose time is not over"),
-            (self.lasts, "items are gone before their TTL is over"),
-            (self.refreshes, "a refresh ends an item with a short TTL"),
-            (self.expires, "items do not expire"),
-        ]
+        spares = (self.spares, "a sweep deletes items whose time is not over")
+        lasts = (self.lasts, "items are gone before their TTL is over")
+        expires = (self.expires, "items do not expire")
         if schedule in (self.spares, self.expires):
             return []
         if schedule is self.lasts:
-            return ordered[:1]
-        if schedule is self.refreshes:
-            return ordered[:2]
-        basics = [each for each in ordered if each[0] is not self.refreshes or schedule.refreshes]
-        return basics + [(each, f"{each.name} did not go well") for each in schedule.given]
+            return [spares]
+        if schedule in self.refreshes.values():
+            return [spares, lasts]
+        read = [each for by, each in self.refreshes.items() if schedule.refreshes(by)]
+        refreshes = [(each, f"{each.name} fails, or ends an item with a short TTL") for each in read]
+        given = [(each, f"{each.name} did not go well") for each in schedule.given]
+        return [spares, lasts, *refreshes, expires, *given]
 
 
 class Timeline:
@@ -800,7 +804,8 @@ class Run:
     def _may_take(self, stretch: int) -> bool:
         """Whether one more timeline, stretched so much, ends before the guard takes it for a hang."""
         most = 0.5 * UNINTERRUPTIBLE * self._subject.seconds
-        return stretch <= MOST_STRETCHED and self._spent + stretch * self._timeline.seconds <= most
+        in_time = self._moved or self._spent + stretch * self._timeline.seconds <= most
+        return stretch <= MOST_STRETCHED and in_time
 
     def _latency(self, mode: str) -> float:
         """Seconds that a call takes, when nothing else keeps it waiting."""

@@ -95,13 +95,22 @@ LASTS = schedule(
     there(0.2, "early"),
     there(1.4, "late"),
 )
-REFRESHED = schedule(
-    "a look soon after a refresh",
-    REFRESHING,
-    put(0, "item", ttl=LIFE),
-    get(0.2, "item", refresh=True),
-    there(1.5, "item"),
-)
+REFRESHED = {
+    "get": schedule(
+        "a get that refreshes",
+        REFRESHING,
+        put(0, "item", ttl=LIFE),
+        get(0.2, "item", refresh=True),
+        there(1.5, "item"),
+    ),
+    "search": schedule(
+        "a search that refreshes",
+        REFRESHING,
+        put(0, "item", ttl=LIFE),
+        search(0.2, starts=("item",), refresh_ttl=True),
+        there(1.5, "item"),
+    ),
+}
 EXPIRES = schedule(
     "looking after the TTL is over",
     REFRESHING,
@@ -148,12 +157,13 @@ def test_a_sweep_spares_what_lives(judge: Judge) -> None:
 
 
 @rule(MUST, source="PutOp.ttl: the expiration timer refreshes on reads; TTL is a float of minutes", needs="ttl")
-def test_a_refresh_does_not_end_an_item(judge: Judge) -> None:
-    """A refreshing read of an item with a TTL of part of a minute starts that TTL again; the item is still there.
+@pytest.mark.parametrize("read", REFRESHED)
+def test_a_refresh_does_not_end_an_item(judge: Judge, read: str) -> None:
+    """A refreshing read of an item with a TTL of part of a minute goes well, and the item is still there after it.
 
     Where the TTL is kept as whole minutes for the refresh, 30 seconds are 0 minutes: the item dies of being read.
     """
-    judge(REFRESHED)
+    judge(REFRESHED[read])
 
 
 BATCH = schedule(
