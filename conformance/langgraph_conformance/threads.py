@@ -15,10 +15,12 @@ from langgraph.checkpoint.base.id import uuid6
 
 from .drive import SaverDrive
 from .errors import Broken
-from .expect import expect_same, same
+from .expect import AtLeast, expect_same, same
 
 FORMAT = 4
 """The checkpoint format ``v`` that LangGraph writes since 0.5."""
+FIELDS = ("v", "id", "ts", "channel_values", "channel_versions", "versions_seen", "updated_channels")
+"""The keys of a checkpoint that the engine reads. It takes a missing ``updated_channels`` for None."""
 
 
 def config_of(thread_id: str, ns: str | None = "", checkpoint_id: str | None = None, **extra: Any) -> RunnableConfig:
@@ -230,12 +232,17 @@ def expect_tuple(stored: Stored, found: CheckpointTuple | None, what: str = "the
     expect_same(as_stored(stored), None if found is None else as_read(found), what)
 
 
+def fields_of(checkpoint: Mapping[str, Any]) -> dict[str, Any]:
+    """What the engine reads of a checkpoint: savers and older formats have further keys, such as ``pending_sends``."""
+    return {key: checkpoint.get(key) for key in FIELDS}
+
+
 def as_stored(stored: Stored) -> dict[str, Any]:
     """What a saver must give back for a checkpoint that was put."""
     return {
         "address": (stored.thread_id, stored.ns, stored.id),
-        "checkpoint": dict(stored.checkpoint),
-        "metadata": dict(stored.metadata),
+        "checkpoint": fields_of(stored.checkpoint),
+        "metadata": AtLeast(stored.metadata),
         "parent": (stored.thread_id, stored.ns, stored.parent.id) if stored.parent else None,
     }
 
@@ -244,7 +251,7 @@ def as_read(found: CheckpointTuple) -> dict[str, Any]:
     """A tuple in the same form as ``as_stored``."""
     return {
         "address": address_of(found.config),
-        "checkpoint": dict(found.checkpoint),
+        "checkpoint": fields_of(found.checkpoint),
         "metadata": dict(found.metadata),
         "parent": address_of(found.parent_config),
     }
@@ -256,5 +263,6 @@ def contents_of(tuples: Iterable[CheckpointTuple]) -> dict[tuple[Any, Any], dict
     for found in tuples:
         read = {**as_read(found), "pending_writes": writes_of(found)}
         address, parent = read.pop("address"), read["parent"]
-        contents[address[1:]] = {**read, "parent": parent and parent[1:]}
+        metadata = {key: value for key, value in read["metadata"].items() if key != "thread_id"}  # old savers add it
+        contents[address[1:]] = {**read, "metadata": metadata, "parent": parent and parent[1:]}
     return contents

@@ -15,7 +15,7 @@ from langgraph.types import Send
 from langgraph_conformance.drive import SaverDrive
 from langgraph_conformance.expect import expect_same
 from langgraph_conformance.rules import MUST, QUIRK, SHOULD, rule
-from langgraph_conformance.threads import Stored, Thread, address_of, as_read, config_of, fresh_id, writes_of
+from langgraph_conformance.threads import Stored, Thread, address_of, as_read, config_of, fields_of, fresh_id, writes_of
 
 Ways = Mapping[str, Callable[[Thread, Stored], CheckpointTuple | None]]
 
@@ -28,12 +28,7 @@ WAYS: Ways = {
 
 def everything(found: CheckpointTuple | None) -> dict[str, Any] | None:
     """All of a tuple but its pending writes."""
-    return found and {
-        "address": address_of(found.config),
-        "checkpoint": dict(found.checkpoint),
-        "metadata": dict(found.metadata),
-        "parent": address_of(found.parent_config),
-    }
+    return found and as_read(found)
 
 
 def full(thread: Thread, ns: str) -> Stored:
@@ -219,35 +214,39 @@ def test_the_config_found_without_an_id_leads_back(saver: SaverDrive, thread: Th
     )
 
 
-@rule(SHOULD, source="InMemorySaver, SqliteSaver and PostgresSaver: get_tuple, list")
+@rule(
+    SHOULD,
+    source="InMemorySaver, SqliteSaver and PostgresSaver: get_tuple, list",
+    aliases=("saver.get_tuple.configs_hold_the_address_and_nothing_else",),
+)
 @pytest.mark.parametrize("ns", ["", "child:abc"], ids=["root", "child"])
-def test_configs_hold_the_address_and_nothing_else(saver: SaverDrive, thread: Thread, ns: str) -> None:
-    """The configs that a read makes have thread_id, checkpoint_ns and checkpoint_id and nothing else.
+def test_configs_hold_the_address_and_nothing_of_the_callers(saver: SaverDrive, thread: Thread, ns: str) -> None:
+    """The configs that a read makes have thread_id, checkpoint_ns and checkpoint_id, and nothing of the caller's.
 
-    These are the config of a tuple found without an id or in a list, and every parent_config. They are compared, stored
-    and handed to users.
+    These are the config of a tuple found without an id or in a list, and every parent_config. They are stored and
+    handed to users: one user's keys, or the engine's objects, have no place in them.
     """
     stored = thread.chain(2, ns=ns)[-1]
-    parent = stored.parent and stored.parent.config
-    latest = saver.get_tuple(thread.config(ns=ns, user="someone", __pregel_task_id="task"))
+    parent = stored.parent.config if stored.parent else None
+    callers: dict[str, Any] = {"user": "someone", "__pregel_task_id": "task"}
+    latest = saver.get_tuple(thread.config(ns=ns, **callers))
     by_id = saver.get_tuple(stored.config)
-    listed = next(iter(saver.list(thread.config(ns=ns, user="someone"))), None)
+    listed = next(iter(saver.list(thread.config(ns=ns, **callers))), None)
+    configs = {
+        "latest": latest and latest.config,
+        "latest's parent": latest and latest.parent_config,
+        "listed": listed and listed.config,
+        "listed's parent": listed and listed.parent_config,
+        "parent by id": by_id and by_id.parent_config,
+    }
+    addresses = [stored.config, parent, stored.config, parent, parent]
     expect_same(
+        {name: (address_of(address), []) for name, address in zip(configs, addresses, strict=True)},
         {
-            "latest": stored.config,
-            "latest's parent": parent,
-            "listed": stored.config,
-            "listed's parent": parent,
-            "parent by id": parent,
+            name: (address_of(config), sorted(callers.keys() & (config or {}).get("configurable", {}).keys()))
+            for name, config in configs.items()
         },
-        {
-            "latest": latest and latest.config,
-            "latest's parent": latest and latest.parent_config,
-            "listed": listed and listed.config,
-            "listed's parent": listed and listed.parent_config,
-            "parent by id": by_id and by_id.parent_config,
-        },
-        "the configs",
+        "the address in each config, and the caller's keys in it",
     )
 
 
@@ -335,7 +334,7 @@ def test_get_gives_the_checkpoint_of_the_tuple(saver: SaverDrive, thread: Thread
     stored = thread.chain(2)[-1]
     config = thread.config(checkpoint_id={"latest": None, "id": stored.id}[by])
     found = saver.get_tuple(config)
-    expect_same(found and dict(found.checkpoint), saver.get(config), "what get gives, beside get_tuple")
+    expect_same(found and fields_of(found.checkpoint), fields_of(saver.get(config)), "what get gives, beside get_tuple")
 
 
 @rule(MUST, source="BaseCheckpointSaver.get (None if not found)")

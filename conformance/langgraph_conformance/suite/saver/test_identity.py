@@ -14,6 +14,7 @@ from langgraph.checkpoint.serde.types import ERROR
 from langgraph_conformance.drive import SaverDrive
 from langgraph_conformance.errors import Blocked
 from langgraph_conformance.expect import expect_same
+from langgraph_conformance.lookalikes import BACKSLASHES, EMPTY, HARSH, NAMES, SURROGATES, texts
 from langgraph_conformance.rules import MUST, QUIRK, SHOULD, rule
 from langgraph_conformance.threads import Stored, Thread, config_of, fresh_id, ids_of, writes_of
 
@@ -21,46 +22,6 @@ NewThread = Callable[..., Thread]
 
 OPAQUE = "BaseCheckpointSaver: thread_id is a primary key"
 
-
-def texts(line: str) -> list[str]:
-    """The texts between the spaces of a line."""
-    return line.split()
-
-
-UUID = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
-
-
-# Each list holds texts that one kind of mistake takes for one another.
-NAMES: Mapping[str, Sequence[str]] = {
-    "case": ["a", "A", "ß", "ss", "SS", "ẞ", "ı", "i", "I", "İ", "\u212a", "k", "K", "ſ", "s"],
-    "spaces": ["a", " a", "a ", "a\t", "a\n", "a\r\n", "\na", "a\u00a0", "a\u3000", "\ufeffa", "a b", "a  b", "ab"],
-    "invisible": ["a", "a\u200b", "a\u200d", "a\u00ad", "\u202ea", "a\u2060", "a\ufe0f", "a\u034f"],
-    "accents": ["\u00e9", "e\u0301", "e", "\u00c9", "\u00e8", "\u00e4", "a", "o", "\u00f8", "n", "\u00f1"],
-    "normal forms": ["\ufb01", "fi", "\u00c5", "\u212b", "A\u030a", "\u03a9", "\u2126", "\uff11", "1", "\u00b2", "2"],
-    "beyond 16 bit": ["🧵", "🧶", "𝒜", "A", "👩‍💻", "👩", "👩💻", "\U00020000", "\U00020001", "\ufffd", "?", "??"],
-    "like": ["a%", "a_", "a", "ab", "abc", "%", "_", "__", "%a", "a%b"],
-    "glob": ["a*", "a?", "a[b]", "a[!b]", "ab", "a", "ac", "*", "?", "[ab]", "a{b,c}", "**", "a/*"],
-    "regex": ["a.", "a+", "^a$", "a", "ab", "aa", "a|b", "b", "(a)", ".*", ".", "[a-z]", "a{2}", "a$"],
-    "search": ["@a", "{a}", "a", "-a", "~a", "a:b", "a-b", "a b", "a,b", "a.b", "a|b", "$a", "<a>", "a;b", "a~1", "=a"],
-    "quotes": ["a", "a'", "a''", 'a"', 'a""', "'a'", '"a"', "a`", "`a`", "a';--", "a' OR '1'='1", "a\u2019", "a\u00b4"],
-    "encoded": ["a/b", "a%2Fb", "a%2fb", "a%252Fb", "a+b", "a%20b", "a b", "a&b", "a&amp;b", "aA", "a%41", "YQ=="],
-    "paths": ["a", "a/", "/a", "./a", "a/.", "a/../a", "a//", ".", "..", "/", "../a", "a/b", "~", "a#b", "a?b"],
-    "numbers": ["1", "01", "1.0", "1.", "+1", "1e0", "10", "9", "0x1", "1_0", "\u0661", "-1", "0", "-0", "00", "1L"],
-    "words": ["true", "True", "null", "None", "nil", "NaN", "undefined", "inf", "false", "nan", "NULL", "none"],
-    "reserved": texts("__proto__ constructor _id $set $where __class__ toString $ __v length id key"),
-    "marks": ["latest", "default", "root", "__root__", "all", "*", "meta", "index", "blobs", "writes", "checkpoint"],
-    "prefixes": ["a", "ab", "a:", "a:1", "a:10", "a|b", "a1", "a10", "a01", "1a", "ba", "aa"],
-    "uuids": [UUID, UUID.upper(), UUID.replace("-", ""), f"{{{UUID}}}", f"urn:uuid:{UUID}", f"{UUID[:-1]}9", UUID[:-1]],
-    "long": [f"{'x' * length}{end}" for length in (31, 36, 63, 88) for end in ("", "1", "2")],
-}
-BACKSLASHES = [*texts(r"a\b a\\b ab a\ a\\ a \a a\nb \132 Z a\u005a aZ a\:b a\'b"), "a\nb"]
-HARSH: Mapping[str, Sequence[str]] = {
-    "nul": ["a", "a\0", "a\0b", "ab", "\0a", "a\0c", "a\ufffd"],
-    "control": ["a", "a\x01", "a\x1f", "\x7fa", "a\x1b[0m", "a\x08", "a\u2028", "a\u0085", "a\ufffe", "a\uffff"],
-    "very long": [f"{'x' * length}{end}" for length in (127, 255, 511, 1023, 2047, 6000) for end in ("1", "2")],
-}
-SURROGATES = ["a\ud800", "a\udc00", "a", "a?", "a\ufffd", "a\udfff"]
-EMPTY = ["", " ", "''", '""', "__empty__", "__default__", "None", "null", "_", "-", ".", "0", "\u200b", "root"]
 
 SEPARATORS: Mapping[str, Sequence[str]] = {
     "none": [""],

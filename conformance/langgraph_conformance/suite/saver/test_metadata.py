@@ -252,9 +252,9 @@ def test_every_way_of_reading_gives_the_same_metadata(
     """
     given = {"source": "loop", "step": 3, "parents": {"": "x"}, **SCALARS, **NESTED}
     stored = thread.put({"channel": 1}, metadata=given)
-    by_id = dict(thread.read(stored).metadata)
+    by_id = read_of(thread.read(stored), given)
     found = way(saver, thread, stored)
-    expect_same(by_id, dict(found.metadata), "the metadata, as get_tuple with the id gives it")
+    expect_same(by_id, read_of(found, given), "the metadata, as get_tuple with the id gives it")
 
 
 @rule(MUST, source="BaseCheckpointSaver.put: metadata")

@@ -110,7 +110,7 @@ def relative(stored: Stored, found: CheckpointTuple) -> dict[str, Any]:
     return {
         "checkpoint": {key: found.checkpoint.get(key) for key in stored.checkpoint if key not in own},
         "its own": {key: same(stored.checkpoint[key], found.checkpoint.get(key)) for key in own},
-        "metadata": dict(found.metadata),
+        "metadata": {key: value for key, value in found.metadata.items() if key != "thread_id"},
         "its own parent": parent == address_of(found.parent_config),
     }
 

@@ -11,9 +11,8 @@ from langgraph.store.base import GetOp, PutOp
 
 from langgraph_conformance.drive import StoreDrive
 from langgraph_conformance.expect import expect_same
-from langgraph_conformance.lookalikes import LOOKALIKES
+from langgraph_conformance.lookalikes import BACKSLASHES, EMPTY, HARSH, LOOKALIKES, NAMES, SURROGATES
 from langgraph_conformance.rules import MUST, SHOULD, rule
-from langgraph_conformance.suite.saver.test_identity import BACKSLASHES, EMPTY, HARSH, NAMES, SURROGATES
 from langgraph_conformance.suite.store.items import kept_or_refused, number_of, outcome_of, value_of
 
 IDENTITY = "PutOp.key: unique identifier within its namespace"

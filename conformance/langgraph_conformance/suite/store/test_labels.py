@@ -11,9 +11,9 @@ from langgraph.store.base import GetOp, InvalidNamespaceError, ListNamespacesOp,
 
 from langgraph_conformance.drive import StoreDrive
 from langgraph_conformance.expect import expect_raises, expect_same
-from langgraph_conformance.lookalikes import LOOKALIKES
+from langgraph_conformance.lookalikes import BACKSLASHES, HARSH, LOOKALIKES, NAMES, SURROGATES
 from langgraph_conformance.rules import MUST, SHOULD, rule
-from langgraph_conformance.suite.saver.test_identity import BACKSLASHES, HARSH, NAMES, SEPARATORS, SURROGATES, spread
+from langgraph_conformance.suite.saver.test_identity import SEPARATORS, spread
 from langgraph_conformance.suite.store.items import contents, kept_or_refused, number_of, outcome_of
 
 Namespace = tuple[str, ...]
