@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.checkpoint.base import CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Interrupt
 from langgraph_reference import ReferenceSaver
@@ -142,8 +142,9 @@ class LogicalView:
         self, found: CheckpointTuple, parent: CheckpointTuple | None, snapshot: Any, numbers: Mapping[Any, int]
     ) -> Section:
         checkpoint: dict[str, Any] = dict(found.checkpoint)
-        section = Section({"parent": Said(_id(found.parent_config)), "metadata": _lists(found.metadata)})
         # not all keys that come back: a saver may add some of its own
+        metadata = {key: each for key, each in found.metadata.items() if key in CheckpointMetadata.__annotations__}
+        section = Section({"parent": Said(_id(found.parent_config)), "metadata": _lists(metadata)})
         section["ts"] = Said(checkpoint.get("ts"))
         section.update({key: checkpoint[key] for key in ("updated_channels", "v") if key in checkpoint})
         section["channel_versions"] = {name: numbers[each] for name, each in checkpoint["channel_versions"].items()}
