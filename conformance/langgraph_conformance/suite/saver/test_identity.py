@@ -16,7 +16,7 @@ from langgraph_conformance.errors import Blocked
 from langgraph_conformance.expect import expect_same
 from langgraph_conformance.lookalikes import BACKSLASHES, EMPTY, HARSH, NAMES, SURROGATES, texts
 from langgraph_conformance.rules import MUST, QUIRK, SHOULD, rule
-from langgraph_conformance.threads import Stored, Thread, config_of, fresh_id, ids_of, writes_of
+from langgraph_conformance.threads import Stored, Thread, config_of, fresh_id, writes_of
 
 NewThread = Callable[..., Thread]
 
@@ -154,7 +154,7 @@ def test_backslashes_in_thread_ids_are_backslashes(saver: SaverDrive, new_thread
 
 
 @rule(MUST, source=OPAQUE)
-@pytest.mark.parametrize("kind", [*HARSH, "surrogates"])
+@pytest.mark.parametrize("kind", HARSH)
 def test_a_harsh_thread_id_is_exact_or_refused(saver: SaverDrive, new_thread: NewThread, kind: str) -> None:
     """A thread id with NUL, control characters or thousands of characters is kept exactly, or refused with an error.
 
@@ -164,7 +164,7 @@ def test_a_harsh_thread_id_is_exact_or_refused(saver: SaverDrive, new_thread: Ne
     id = Thread(saver, unique).make().id
     made = {
         name: kept_or_refused(saver, one, new_thread(id=f"{unique}{name}"), number, version, id=id)
-        for number, name in enumerate(HARSH.get(kind, SURROGATES))
+        for number, name in enumerate(HARSH[kind])
     }
     expect_same(
         {name: expected_paths(stored) for name, stored in made.items() if stored},
@@ -265,7 +265,7 @@ def test_backslashes_in_namespaces_are_backslashes(saver: SaverDrive, thread: Th
 
 
 @rule(MUST, source="pregel/_loop.py: a subgraph's namespace is made of node names and task ids")
-@pytest.mark.parametrize("kind", [*HARSH, "surrogates"])
+@pytest.mark.parametrize("kind", HARSH)
 def test_a_harsh_namespace_is_exact_or_refused(saver: SaverDrive, thread: Thread, kind: str) -> None:
     """A namespace with NUL, control characters or thousands of characters is kept exactly, or refused with an error.
 
@@ -273,8 +273,7 @@ def test_a_harsh_namespace_is_exact_or_refused(saver: SaverDrive, thread: Thread
     """
     id, version = thread.make().id, saver.get_next_version(None)
     made = {
-        ns: kept_or_refused(saver, one, thread, number, version, ns=ns, id=id)
-        for number, ns in enumerate(HARSH.get(kind, SURROGATES))
+        ns: kept_or_refused(saver, one, thread, number, version, ns=ns, id=id) for number, ns in enumerate(HARSH[kind])
     }
     expect_same(
         {ns: expected_paths(stored) for ns, stored in made.items() if stored},
@@ -342,6 +341,29 @@ def test_the_same_checkpoint_id_elsewhere_is_another_checkpoint(
     expect_apart(saver, stored, f"another {apart} under one id")
 
 
+@rule(MUST, source="BaseCheckpointSaver: one saver serves all threads of a process")
+@pytest.mark.parametrize("of", ["thread id", "namespace", "channel", "value"])
+def test_a_text_that_is_refused_leaves_the_saver_in_step(
+    saver: SaverDrive, new_thread: NewThread, thread: Thread, of: str
+) -> None:
+    """After a put with a text that is no valid Unicode, whether it was taken or refused, others read what is theirs.
+
+    Such a text comes with any JSON from outside ("\\ud800"). A driver that meets it half-way through a message answers
+    the next question with the answer to the last one: people read what belongs to others.
+    """
+    version = saver.get_next_version(None)
+    others = {name: one(new_thread(), number, version) for number, name in enumerate(("first", "second", "third"))}
+    unique, harsh = fresh_id(), SURROGATES[-1]
+    bad = {
+        "thread id": lambda: one(new_thread(id=f"{unique}{harsh}"), 9, version),
+        "namespace": lambda: one(thread, 9, version, ns=harsh),
+        "channel": lambda: thread.put({harsh: [9]}),
+        "value": lambda: thread.put({"value": [harsh]}),
+    }[of]
+    kept_or_refused(saver, bad)
+    expect_apart(saver, others, "threads that were put before")
+
+
 # --- checkpoint ids
 
 
@@ -357,13 +379,11 @@ def expect_ordered(saver: SaverDrive, thread: Thread, ids: Sequence[str]) -> Non
             "by id": {id: (expected_paths(each)["by id"]) for id, each in stored.items()},
             "listed": falling,
             "latest": falling[0],
-            "listed by id": {id: [id] for id in ids},
         },
         {
             "by id": {id: held(saver.get_tuple(each.config)) for id, each in stored.items()},
             "listed": thread.listed_ids(),
             "latest": thread.latest().checkpoint["id"],
-            "listed by id": {id: ids_of(saver.list(each.config)) for id, each in stored.items()},
         },
         "checkpoints with these ids",
     )
@@ -461,7 +481,7 @@ def test_task_ids_are_exact(thread: Thread, kind: str) -> None:
     expect_same(expected, actual, "the writes of each task")
 
 
-@rule(MUST, source="BaseCheckpointSaver.put_writes: task_id identifies the task")
+@rule(SHOULD, source="BaseCheckpointSaver.put_writes: task_id identifies the task; LangGraph's own are UUIDs")
 def test_backslashes_in_task_ids_are_backslashes(thread: Thread) -> None:
     """A backslash in a task id stands for itself.
 

