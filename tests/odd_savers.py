@@ -172,6 +172,11 @@ async def async_context() -> AsyncIterator[ReferenceSaver]:
     yield ReferenceSaver()
 
 
+@asynccontextmanager
+async def ignores_before_in_a_loop() -> AsyncIterator[ReferenceSaver]:
+    yield IgnoresBefore()
+
+
 def generator() -> Iterator[ReferenceSaver]:
     yield ReferenceSaver()
 

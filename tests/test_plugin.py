@@ -146,8 +146,10 @@ def test_a_failure_explains_itself(judge: Judge) -> None:
         assert part in run.output
 
 
-def test_the_script_of_a_failure_runs_without_pytest(judge: Judge, tmp_path: Path) -> None:
-    run = judge("--saver=odd_savers:IgnoresBefore", f"{SMALL[1]}[sync]")
+@pytest.mark.parametrize("drive", ["sync", "async"])
+@pytest.mark.parametrize("target", ["IgnoresBefore", "ignores_before_in_a_loop"])
+def test_the_script_of_a_failure_runs_without_pytest(judge: Judge, tmp_path: Path, target: str, drive: str) -> None:
+    run = judge(f"--saver=odd_savers:{target}", f"{SMALL[1]}[{drive}]")
     lines = run.output.splitlines()
     start = lines.index("  Without pytest:") + 1
     end = next(number for number in range(start, len(lines)) if lines[number].startswith("  Again:"))

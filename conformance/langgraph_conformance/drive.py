@@ -36,6 +36,7 @@ class Call:
         result: what was returned or raised.
         together: number of the group of calls that ran at the same time; 0 for a call on its own.
         size: bytes of the arguments, as far as known.
+        most: after how many items an iteration is abandoned; None if it goes on to the end.
     """
 
     method: str
@@ -44,6 +45,7 @@ class Call:
     result: Any = None
     together: int = 0
     size: int = 0
+    most: int | None = None
 
     @property
     def arguments(self) -> tuple[Any, ...]:
@@ -183,6 +185,7 @@ class Drive:
         """The items of an iterator method; with ``most`` the iteration is abandoned after that many."""
         name = self.name_of(method)
         with self._noted(name, arguments, keywords) as call:
+            call.most = most
             if self.mode == "async":
                 call.result = self._loop().run(lambda: self._acollect(name, arguments, keywords, most))
             else:

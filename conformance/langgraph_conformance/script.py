@@ -31,17 +31,20 @@ def script_of(target: Target, calls: Sequence[Call], note: str) -> str | None:
     if not calls or len(calls) > MOST_CALLS or sum(call.size for call in calls) > MOST_BYTES:
         return None
     imports: set[str] = set()
+    opens_in_loop = target.form in ("async context", "async generator", "awaitable") or target.sets_up == "async"
     asynchronous = any(_is_async(target, call.method) for call in calls)
+    portal = opens_in_loop and not asynchronous
     kind = target.spec.kind
     body = []
     for position, call in enumerate(calls):
         last = position == len(calls) - 1
-        body.append(_line(kind, call, _is_async(target, call.method), last, imports))
+        line = _line(kind, call, _is_async(target, call.method), asynchronous, imports)
+        body.append(f"print({line})" if last and call.outcome == "returned" and call.most is None else line)
         if call.outcome == "raised":
             body[-1] += f"  # raises {type(call.result).__name__}"
         elif call.outcome in ("hung", "running"):
             body[-1] += "  # does not return"
-    opening, depth = _opening(target, asynchronous, imports)
+    opening, depth = _opening(target, portal, imports)
     lines = [*opening, *(_indented(line, depth) for line in body), _indented(f"# {note}", depth)]
     if asynchronous:
         imports.add("import asyncio")
@@ -61,28 +64,36 @@ def _indented(text: str, depth: int) -> str:
     return "\n".join("    " * depth + line for line in text.split("\n"))
 
 
-def _line(kind: str, call: Call, asynchronous: bool, last: bool, imports: set[str]) -> str:
+def _line(kind: str, call: Call, awaited: bool, in_loop: bool, imports: set[str]) -> str:
+    """A call as source; sync methods of a backend that was opened in a loop are called outside of it, in a thread."""
     arguments = [source_of(value, imports) for value in call.arguments]
     arguments += [f"{name}={source_of(value, imports)}" for name, value in call.keywords.items()]
     text = f"{kind}.{call.method}({', '.join(arguments)})"
     if "\n" in text or len(text) > WIDTH:
         text = "\n".join([f"{kind}.{call.method}(", *(_indented(f"{each},", 1) for each in arguments), ")"])
-    if call.method == "list":
+    if call.method == "alist":
+        left = call.most is not None
+        return f"async for item in {text}:\n    break" if left else f"[item async for item in {text}]"
+    if call.method == "list" and call.most is not None:
+        imports.add("import itertools")
+        text = f"list(itertools.islice({text}, {call.most}))"
+    elif call.method == "list":
         text = f"list({text})"
-    elif call.method == "alist":
-        text = f"[item async for item in {text}]"
-    elif asynchronous:
-        text = f"await {text}"
-    return f"print({text})" if last and call.outcome == "returned" else text
+    if awaited:
+        return f"await {text}"
+    return f"await asyncio.to_thread(lambda: {text})" if in_loop else text
 
 
-def _opening(target: Target, asynchronous: bool, imports: set[str]) -> tuple[list[str], int]:
+def _opening(target: Target, portal: bool, imports: set[str]) -> tuple[list[str], int]:
+    """The lines that open the backend, and how deep what follows them is indented.
+
+    With ``portal`` the backend's loop runs in another thread, since its sync methods are called in this one.
+    """
     spec = target.spec
     imports.add(f"from {spec.module} import {spec.path[0]}")
     name = ".".join(spec.path)
     made = str(spec).partition(":")[2] if spec.call else name
-    kind = spec.kind
-    form = target.form
+    kind, form = spec.kind, target.form
     if form == "instance":
         return [f"{kind} = {made}"], 0
     if not spec.call:
@@ -94,14 +105,27 @@ def _opening(target: Target, asynchronous: bool, imports: set[str]) -> tuple[lis
         imports.add(f"from contextlib import {wrapper}")
         made = f"{wrapper}({name})({made.partition('(')[2]}"
         form = "context" if form == "generator" else "async context"
+    lines, depth = [], 0
+    if portal:
+        imports.add("from anyio.from_thread import start_blocking_portal")
+        lines, depth = ["with start_blocking_portal() as portal:"], 1
     if form == "context":
-        lines, depth = [f"with {made} as {kind}:"], 1
+        opening = f"with {made} as {kind}:"
     elif form == "async context":
-        lines, depth = [f"async with {made} as {kind}:"], 1
+        opening = (
+            f"with portal.wrap_async_context_manager({made}) as {kind}:" if portal else f"async with {made} as {kind}:"
+        )
+    elif form == "awaitable":
+        opening = f"{kind} = portal.call(lambda: {made})" if portal else f"{kind} = await {made}"
     else:
-        lines, depth = [f"{kind} = {'await ' if form == 'awaitable' else ''}{made}"], 0
+        opening = f"{kind} = {made}"
+    lines.append(_indented(opening, depth))
+    depth += opening.endswith(":")
     if target.sets_up:
-        lines.append(_indented(f"{'await ' if target.sets_up == 'async' else ''}{kind}.setup()", depth))
+        setting_up = f"{kind}.setup()"
+        if target.sets_up == "async":
+            setting_up = f"portal.call({kind}.setup)" if portal else f"await {setting_up}"
+        lines.append(_indented(setting_up, depth))
     return lines, depth
 
 
