@@ -66,7 +66,9 @@ def test_a_wrong_target_is_one_sentence(judge: Judge, target: str, sentence: str
     assert sentence in run.output
     assert "Traceback" not in run.output
     assert SECRET not in run.output
-    assert len(run.output.strip().splitlines()) == 1
+    # LangChain's old versions warn when they are imported, in a line of their own and one of source
+    told = [line for line in run.output.strip().splitlines() if "Warning" not in line and not line.startswith("  ")]
+    assert len(told) == 1
 
 
 def test_a_saver_that_hangs_in_its_first_step_blocks_the_rest(judge: Judge) -> None:
