@@ -13,8 +13,9 @@ from .capabilities import MODES
 from .configurations import INDEXED, Configuration
 from .drive import Call, Drive, GraphDrive, SaverDrive, StoreDrive
 from .errors import Blocked, TimedOut
+from .explore import PROFILES, Explorer, chosen_seed
 from .instances import Instances, StoreInstances
-from .session import CALLS, OBSERVED, ConformanceSession, Subject
+from .session import CALLS, EXPLORER, OBSERVED, ConformanceSession, Subject
 from .threads import Thread, fresh_id
 
 
@@ -38,7 +39,7 @@ def saver(request: pytest.FixtureRequest, subject: Subject) -> Iterator[SaverDri
     request.node.stash[CALLS] = drive.calls
     yield drive
     drive.calls = []
-    _throw_away_if_spoilt(request, drive, lambda: _stores_a_checkpoint(drive))
+    _throw_away_if_spoilt(request, drive, lambda: stores_a_checkpoint(drive))
 
 
 @pytest.fixture
@@ -100,7 +101,7 @@ def _throw_away_if_spoilt(request: pytest.FixtureRequest, drive: Drive, works: C
     drive.calls = []
 
 
-def _stores_a_checkpoint(drive: SaverDrive) -> bool:
+def stores_a_checkpoint(drive: SaverDrive) -> bool:
     thread = Thread(drive, fresh_id())
     stored = thread.put({"channel": "value"})
     found = drive.get_tuple(stored.config)
@@ -108,7 +109,7 @@ def _stores_a_checkpoint(drive: SaverDrive) -> bool:
     return found is not None and found.checkpoint["id"] == stored.id
 
 
-def _stores_an_item(drive: StoreDrive) -> bool:
+def stores_an_item(drive: StoreDrive) -> bool:
     namespace = (fresh_id(),)
     drive.put(namespace, "key", {"field": "value"})
     found = drive.get(namespace, "key")
@@ -121,7 +122,7 @@ def _store(request: pytest.FixtureRequest, drive: StoreDrive) -> Iterator[StoreD
     yield drive
     calls, drive.calls = drive.calls, []
     clear(drive, calls)
-    _throw_away_if_spoilt(request, drive, lambda: _stores_an_item(drive))
+    _throw_away_if_spoilt(request, drive, lambda: stores_an_item(drive))
 
 
 @pytest.fixture
@@ -231,6 +232,20 @@ def store_instances(store: StoreDrive, store_subject: Subject) -> Iterator[Store
     made = StoreInstances(store_subject, store.mode)
     yield made
     made.close()
+
+
+@pytest.fixture
+def explorer(request: pytest.FixtureRequest) -> Explorer:
+    """Tries a property's examples, as many as the profile says; what is shown of a failing one are its calls."""
+    profile = PROFILES[request.config.getoption("conformance_profile")]
+    node = request.node
+
+    def show(calls: list[Call]) -> None:
+        node.stash[CALLS] = calls
+
+    made = Explorer(profile, _session(request).seconds, chosen_seed(request.config), show, node)
+    node.stash[EXPLORER] = made
+    return made
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from .capabilities import CAPABILITIES, MODES, Findings, ModeFindings, compare, 
 from .configurations import PLAIN, Configuration
 from .drive import Drive, Hangs, SaverDrive, StoreDrive
 from .errors import Blocked, Broken, TargetError, TimedOut
+from .explore import LIMITS, Explorer
 from .probes import Probe, SaverProbe, StoreProbe
 from .report import Outcome, Report, RuleOutcome
 from .rules import Level, Rule, rule_of
@@ -25,7 +26,9 @@ from .target import Opened, Target, parse
 from .watchdog import limit
 
 SUITE = Path(__file__).parent / "suite"
-FOLDERS = {"saver": ("saver", "graph"), "store": ("store",)}
+PROPERTIES = "properties"
+"""The folder whose modules are for the kind of backend that their names begin with."""
+FOLDERS = {"saver": ("saver", "graph", PROPERTIES), "store": ("store", PROPERTIES)}
 KINDS: dict[str, tuple[type, type[Drive], type[Probe]]] = {
     "saver": (BaseCheckpointSaver, SaverDrive, SaverProbe),
     "store": (BaseStore, StoreDrive, StoreProbe),
@@ -127,8 +130,18 @@ class Left:
 
 def suite_files(kinds: Mapping[str, object]) -> list[Path]:
     """The modules of the suite for these kinds of backend."""
-    folders = dict.fromkeys(folder for kind in kinds for folder in FOLDERS[kind])
-    return [file for folder in folders for file in sorted((SUITE / folder).glob("test_*.py"))]
+    files = [
+        file
+        for kind in kinds
+        for folder in FOLDERS[kind]
+        for file in sorted((SUITE / folder).glob("test_*.py"))
+        if _is_about(file, kind)
+    ]
+    return sorted(files, key=lambda file: file.parent.name == PROPERTIES)  # which are slower and say less
+
+
+def _is_about(file: Path, kind: str) -> bool:
+    return file.parent.name != PROPERTIES or file.name.startswith(f"test_{kind}")
 
 
 class ConformanceSession:
@@ -178,8 +191,13 @@ class ConformanceSession:
         if (self.config.invocation_params.dir / path).exists() or not (SUITE / path).exists():
             return None
         folder = Path(path).parts[:1]
-        for kind, folders in FOLDERS.items():
-            if folder and folder[0] in folders and kind not in self.subjects:
+        needed = [
+            kind
+            for kind, folders in FOLDERS.items()
+            if folder and folder[0] in folders and _is_about(SUITE / path, kind)
+        ]
+        for kind in needed:
+            if not self.subjects.keys() & set(needed):
                 raise TargetError(f"{argument} is a part of the suite for a {kind}: give --{kind}=module:object, too")
         return f"{SUITE / path}{colons}{rest}"
 
@@ -187,6 +205,12 @@ class ConformanceSession:
 
     def pytest_report_header(self) -> list[str]:
         return self.report.header()
+
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        """Of the properties, those for the other kind of backend."""
+        if collection_path.parent != SUITE / PROPERTIES or not collection_path.name.startswith("test_"):
+            return None
+        return None if any(_is_about(collection_path, kind) for kind in self.subjects) else True
 
     def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
         if not module_path.is_relative_to(SUITE):
@@ -270,7 +294,10 @@ class ConformanceSession:
             return (yield)
 
     def _limit(self, item: pytest.Item) -> AbstractContextManager[None]:
-        return nullcontext() if rule_of(getattr(item, "function", None)) is None else limit(self.seconds)
+        rule = rule_of(getattr(item, "function", None))
+        if rule is None:
+            return nullcontext()
+        return limit(self.seconds * LIMITS if rule.id.startswith(f"{PROPERTIES}.") else self.seconds)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -310,7 +337,8 @@ class ConformanceSession:
         if raised is None:
             if rule.level is Level.QUIRK and call.when == "call":
                 return Outcome.QUIRK, str(item.stash.get(OBSERVED, "nothing was observed"))
-            return Outcome.PASSED, ""
+            explorer = item.stash.get(EXPLORER, None)
+            return Outcome.PASSED, explorer.summary() if explorer and call.when == "call" else ""
         error = raised.value
         redact = self.subjects[kind_of(rule)].target.redact
         if isinstance(error, Blocked):
@@ -341,6 +369,8 @@ class ConformanceSession:
             script = script_of(subject.target, calls, found.splitlines()[0])
             if script:
                 lines += ["", "  Without pytest:", *(f"    {line}" for line in script.splitlines())]
+        explorer = item.stash.get(EXPLORER, None)
+        lines += ["", *(f"  {note}" for note in explorer.notes)] if explorer and explorer.notes else []
         lines += ["", f"  Again: pytest {subject.target.spec.option}='{subject.target.spec}' '{item.nodeid}'"]
         return "\n".join(line.rstrip() for line in lines)
 
@@ -409,6 +439,7 @@ class ConformanceSession:
 
 
 CALLS: pytest.StashKey[list[Any]] = pytest.StashKey()
+EXPLORER: pytest.StashKey[Explorer] = pytest.StashKey()
 OBSERVED: pytest.StashKey[str] = pytest.StashKey()
 
 
@@ -422,7 +453,7 @@ def mode_of(item: pytest.Item) -> str | None:
 
 def kind_of(rule: Rule) -> str:
     """``saver`` or ``store``: what a rule is about. Graph runs are about the saver."""
-    return "store" if rule.id.startswith("store.") else "saver"
+    return "store" if rule.id.startswith(("store.", f"{PROPERTIES}.store")) else "saver"
 
 
 def _in_words(error: BaseException, hung: list[str] = []) -> str:  # noqa: B006 - never changed

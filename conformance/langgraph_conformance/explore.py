@@ -1,0 +1,295 @@
+"""Runs a property's examples: within a time budget, and with one short failing example to show for them.
+
+Hypothesis draws the examples and shrinks a failing one. What it does not know is that a backend may be far away, hang,
+or spoil its own connection; that is what this module adds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
+from hypothesis.errors import HypothesisException
+from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
+from hypothesis.statistics import collector, describe_statistics
+from hypothesis.strategies import SearchStrategy
+
+from .drive import Call, Drive
+from .errors import Broken, TimedOut
+from .watchdog import limit
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How much a property tries.
+
+    Attributes:
+        examples: at most.
+        steps: of one example of a state machine.
+        seconds: after which no further example is begun.
+    """
+
+    examples: int
+    steps: int
+    seconds: float
+
+
+PROFILES = {
+    "quick": Profile(15, 12, 1.0),
+    "default": Profile(60, 16, 4.0),
+    "deep": Profile(2000, 40, 36.0),
+}
+LIMITS = 2.0
+"""How many times the limit of a check a property may take as a whole; each of its examples has that limit alone."""
+EXPLORING = 1.2
+"""Within how many limits examples are drawn at most."""
+SHRINKING = 1.7
+"""Until how many limits from the beginning a failing example is made shorter at most."""
+SHRINKING_SECONDS = 12.0
+"""How long a failing example is made shorter at most."""
+LONGEST = 0.7
+"""Share of the limit after which an example of a slow backend is cut short: what it tried counts."""
+
+
+class OutOfTime(KeyboardInterrupt):
+    """The budget is used. Hypothesis stops at once, and saves nothing, for a KeyboardInterrupt alone."""
+
+
+@dataclass
+class Failure:
+    """A failing example.
+
+    Attributes:
+        error: what it raised.
+        calls: what it called on the backend.
+        number: of the example, from 1.
+    """
+
+    error: Exception
+    calls: list[Call]
+    number: int
+
+    def is_like(self, other: Failure) -> bool:
+        """Whether both show the same fault, going by what was looked at and what was raised."""
+        return _kind(self.error) == _kind(other.error)
+
+
+def _kind(error: Exception) -> tuple[object, ...]:
+    return (type(error), error.what if isinstance(error, Broken) else None)
+
+
+@dataclass
+class Explorer:
+    """Tries the examples of one property.
+
+    Attributes:
+        profile: how much to try.
+        limit: seconds that one example may take.
+        seed: of the examples; None where Hypothesis is set to draw the same ones each time.
+        show: takes the calls of the example to be shown.
+        item: pytest's, for Hypothesis's statistics.
+        done: examples that were tried.
+        notes: lines that say how a failing example was found.
+    """
+
+    profile: Profile
+    limit: float
+    seed: int | None
+    show: Callable[[list[Call]], None]
+    item: pytest.Item
+    done: int = 0
+    notes: list[str] = field(default_factory=list)
+    _failure: Failure | None = None
+    _begun: float = field(default_factory=time.monotonic)
+    _failed_at: float = 0.0
+    _example_begun: float = 0.0
+    _looks: int = 0
+
+    # -- within an example
+
+    @contextlib.contextmanager
+    def example(self, *drives: Drive) -> Iterator[None]:
+        """Everything that one example does; the calls of ``drives`` are noted from here on.
+
+        Raises:
+            OutOfTime: the budget is used.
+        """
+        self._check_budget()
+        calls: list[Call] = []
+        for drive in drives:
+            drive.calls = calls
+        number = self.done + 1
+        self._example_begun, self._looks = time.monotonic(), 0
+        try:
+            with limit(self.limit):
+                yield
+        except TimedOut:
+            self._show(calls, number, "")
+            raise
+        except OutOfTime:
+            self.done += self._looks > 0
+            raise
+        except HypothesisException:
+            raise
+        except Exception as error:
+            self._note_failure(Failure(error, list(calls), number))
+            raise
+        if not self._failure:
+            self.done += self._looks > 0
+
+    def looked(self) -> None:
+        """Say that something was compared: an example in which nothing was does not count.
+
+        Raises:
+            OutOfTime: the example takes too long; what was compared so far holds.
+        """
+        self._looks += 1
+        if time.monotonic() - self._example_begun > LONGEST * self.limit:
+            raise OutOfTime
+
+    def _note_failure(self, failure: Failure) -> None:
+        if self._failure is None:
+            self._failure, self._failed_at = failure, time.monotonic()
+        elif failure.is_like(self._failure) and len(failure.calls) <= len(self._failure.calls):
+            failure.number = self._failure.number
+            self._failure = failure
+
+    def _check_budget(self) -> None:
+        now = time.monotonic()
+        since = now - self._begun
+        if self._failure:
+            used = since > SHRINKING * self.limit or now - self._failed_at > SHRINKING_SECONDS
+        else:
+            used = self.done > 0 and since > min(self.profile.seconds, EXPLORING * self.limit)
+            used = used or since > EXPLORING * self.limit
+        if used:
+            raise OutOfTime
+
+    # -- all examples
+
+    def machine(self, make: Callable[[], RuleBasedStateMachine]) -> None:
+        """Run a state machine's examples; each is one object that ``make`` gives.
+
+        Raises:
+            Exception: what the shortest failing example raised.
+        """
+        self._explore(make, lambda: run_state_machine_as_test(make, settings=self._settings()))  # type: ignore[arg-type]
+
+    def each(self, values: SearchStrategy[Value], body: Callable[[Value], None]) -> None:
+        """Call ``body``, which opens an ``example``, with values that are drawn.
+
+        Raises:
+            Exception: what the shortest failing example raised.
+        """
+
+        def test(value: Value) -> None:
+            body(value)
+
+        self._explore(test, self._settings()(given(values)(test)))
+
+    def _explore(self, seeded: Any, run: Callable[[], None]) -> None:
+        if self.seed is not None:
+            seed(self.seed)(seeded)
+        try:
+            with collector.with_value(self._note_statistics):  # type: ignore[arg-type]
+                run()
+        except OutOfTime:
+            pass
+        except TimedOut:
+            raise
+        except BaseException:
+            # of a failing example the shortest one is shown, which need not be the last one that Hypothesis tried
+            if self._failure is None:
+                raise
+        if self._failure is not None:
+            self._show(self._failure.calls, self._failure.number, "; shown is the shortest one found after it")
+            raise self._failure.error
+        if self.done == 0:
+            pytest.skip("no example came to its end within the time: nothing is known")
+
+    def _note_statistics(self, statistics: Any) -> None:
+        statistics["nodeid"] = self.item.nodeid
+        self.item.__dict__["hypothesis_statistics"] = describe_statistics(statistics)
+
+    def _settings(self) -> settings:
+        verbosity = _parent().verbosity
+        return settings(
+            max_examples=self.profile.examples,
+            stateful_step_count=self.profile.steps,
+            deadline=None,
+            report_multiple_bugs=False,
+            print_blob=False,
+            phases=[phase for phase in _parent().phases if phase is not Phase.explain],
+            suppress_health_check=list(HealthCheck),
+            verbosity=Verbosity.quiet if verbosity is Verbosity.normal else verbosity,
+        )
+
+    def _show(self, calls: list[Call], number: int, shrunk: str) -> None:
+        self.show(calls)
+        again = "" if self.seed is None else f" with --hypothesis-seed={self.seed}"
+        self.notes.append(f"Found by example {number}{again}{shrunk}.")
+
+    def summary(self) -> str:
+        """How much was tried, in words."""
+        return f"{self.done} examples in {time.monotonic() - self._begun:.1f} s"
+
+
+def _parent() -> settings:
+    """What the user has set for all of Hypothesis."""
+    return settings.default or settings()
+
+
+def chosen_seed(config: pytest.Config) -> int | None:
+    """The seed of a property's examples: what the user gave, or a random one; None to leave it to Hypothesis."""
+    given_seed = config.getoption("--hypothesis-seed", None)
+    if given_seed is not None:
+        try:
+            return int(given_seed)
+        except ValueError:
+            return None  # Hypothesis takes texts, too
+    if _parent().derandomize:
+        return None
+    return random.SystemRandom().getrandbits(32)
+
+
+class Machine(RuleBasedStateMachine):
+    """A state machine whose life is one example.
+
+    Args:
+        explorer: whose examples these are.
+        drives: through which the backend is called.
+    """
+
+    def __init__(self, explorer: Explorer, drives: Sequence[Drive]) -> None:
+        self.explorer = explorer
+        self._example: AbstractContextManager[None] = explorer.example(*drives)
+        self._example.__enter__()
+        super().__init__()
+
+    def finish(self) -> None:
+        """Look at everything once more, at the end of an example in which nothing was wrong so far."""
+
+    def clean(self) -> None:
+        """Remove what the example stored."""
+
+    def teardown(self) -> None:
+        kind, error, traceback = sys.exc_info()
+        try:
+            if error is None:
+                self.finish()
+        except BaseException:
+            kind, error, traceback = sys.exc_info()
+            raise
+        finally:
+            self._example.__exit__(kind, error, traceback)
+            self.clean()

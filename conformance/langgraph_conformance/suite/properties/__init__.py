@@ -1,0 +1,1 @@
+"""Properties: Hypothesis looks for what nobody listed, with the reference as the oracle."""
