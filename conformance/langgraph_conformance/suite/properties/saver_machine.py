@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 from hypothesis import strategies as st
@@ -28,10 +28,10 @@ from langgraph_conformance.explore import Explorer, Machine
 from langgraph_conformance.fixtures import remove
 from langgraph_conformance.lookalikes import BACKSLASHES, NAMES
 from langgraph_conformance.rules import unmet
+from langgraph_conformance.suite.properties.choices import JSON, TEXTS, pick, picks, some_of
 from langgraph_conformance.suite.saver import values as pools
 from langgraph_conformance.threads import FORMAT, Thread, address_of, as_read, config_of, fresh_id, writes_of
 
-Member = TypeVar("Member")
 Address = tuple[str, str, str]
 """Thread id, namespace and checkpoint id."""
 
@@ -64,26 +64,10 @@ def _is_clear(value: Any) -> bool:
 _ALONE = [value for kind in pools.KINDS.values() for value in kind.values() if _is_clear(value)]
 POOL = [0, *_ALONE, *([value, 1] for value in _ALONE[::5]), *({"a.b": value, "$c": [None]} for value in _ALONE[2::5])]
 """Values of a channel and of a write, alone and in containers."""
-JSON = [None, True, 0, -1, 0.5, "", "é✓ %'", [], {}, [1, "1", None, [True]], {"a": {"b": [1, {"c": None}]}, "d.e": ""}]
-TEXTS = ["", "a", "A", "ab", "a%", "%", "a'b", "é", "1", "true", "null", '"', "a\\b", "a b", "[1]"]
 NUMBERS = [0, 1, -1, 2, 10, 9, 100, 2**31, 0.5, -2.25]
-ABSENT = object()
-
-# few choices make an example: drawing them takes half of the time, and shrinking most of it
-picks = st.integers(0, 7)
-"""Chooses among what there is: 0 is the first."""
 kinds = st.sampled_from(["case", *(kind for kind in NAMES if kind != "case"), "joined", "backslashes"])
 values = st.sampled_from(POOL)
 json_values = st.sampled_from(JSON)
-
-
-def some_of(**members: Sequence[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """Dicts with some of these keys, each with one of its values."""
-    return st.tuples(*(st.sampled_from([ABSENT, ABSENT, *each]) for each in members.values())).map(
-        lambda values: {name: value for name, value in zip(members, values, strict=True) if value is not ABSENT}
-    )
-
-
 metadata = some_of(user=TEXTS, score=NUMBERS, flag=[True, False], about=JSON, run_id=[0, 1, 2])
 filters = st.one_of(
     some_of(user=TEXTS, run_id=[0, 1, 2, 3]),
@@ -814,11 +798,6 @@ class SaverMachine(Machine):
     def clean(self) -> None:
         drive = self._drives[0]
         remove(drive, [Thread(drive, thread) for thread in self.names.threads])
-
-
-def pick(members: Sequence[Member], number: int) -> Member:
-    """One of ``members``, whatever the number."""
-    return members[number % len(members)]
 
 
 def key(found: CheckpointTuple) -> Address:
