@@ -323,8 +323,12 @@ class SaverDrive(Drive):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> list[CheckpointTuple]:
-        """All that ``list`` gives; an argument that is None is left out, as callers do."""
-        return self.collect("list", config, **_given(filter=filter, before=before, limit=limit))
+        """All that ``list`` gives; an argument that is None is left out, as callers do.
+
+        ``filter`` is copied: checks share theirs, and a saver that takes one apart must not spoil the others.
+        """
+        copied = None if filter is None else dict(filter)
+        return self.collect("list", config, **_given(filter=copied, before=before, limit=limit))
 
     def first(self, config: RunnableConfig | None, **keywords: Any) -> Sequence[CheckpointTuple]:
         """The first item of ``list``, whose iteration is then abandoned, as the engine does in a replay."""

@@ -161,8 +161,11 @@ class Thread:
     def write(
         self, stored: Stored, writes: Sequence[tuple[str, Any]], *, task: str = "task", path: str | None = None
     ) -> None:
-        """Store pending writes of ``task`` under a checkpoint; without ``path`` the argument is left out."""
-        self.saver.put_writes(stored.config, writes, task, path)
+        """Store pending writes of ``task`` under a checkpoint; without ``path`` the argument is left out.
+
+        ``writes`` is copied: checks share theirs, and a saver that takes one apart must not spoil the others.
+        """
+        self.saver.put_writes(stored.config, copy.copy(writes), task, path)
 
     def read(self, stored: Stored) -> CheckpointTuple:
         """The tuple of exactly this checkpoint.

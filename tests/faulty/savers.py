@@ -26,6 +26,7 @@ import threading
 import time
 import unicodedata
 import uuid
+import zlib
 from collections.abc import (
     AsyncIterator,
     Callable,
@@ -5746,3 +5747,2163 @@ class FirstVersionIsNull(Hooked):
 
     def get_next_version(self, current: Any, channel: Any) -> Any:
         return 0 if current is None else int(current) + 1
+
+
+# --- faults of strangers: kinds that were thought of without looking at the rules ---
+
+
+def without_falsy(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries of a mapping whose values are true."""
+    return {key: value for key, value in mapping.items() if value}
+
+
+@faulty("list")
+class FalsyFilterValuesAreIgnored(Hooked):
+    """A filter value that is false (0, "", False, None) does not count: everything else in the filter does.
+
+    At home in savers that build their query with `if value`.
+    """
+
+    def asking(self, query: Query) -> Query:
+        return query._replace(filter=without_falsy(query.filter or {}))
+
+
+@faulty("list")
+class NegativeFilterValuesNegate(Hooked):
+    """A filter for step -1 lists all checkpoints but those of step 1.
+
+    At home in savers over a search engine, whose queries take a minus for a negation.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        negative = {
+            key: value
+            for key, value in (query.filter or {}).items()
+            if isinstance(value, int) and not isinstance(value, bool) and value < 0
+        }
+        if not negative:
+            return found
+        rest = {key: value for key, value in (query.filter or {}).items() if key not in negative}
+        wider = self.search(query._replace(filter=rest, limit=None))
+        kept = (
+            each
+            for each in wider
+            if all(cast(Any, each.metadata).get(key) != -value for key, value in negative.items())
+        )
+        return islice(kept, query.limit)
+
+
+@faulty("list")
+class FilterTextIsTokenised(Hooked):
+    """A filter for the text `a-b` finds `a b` and `A.B`, too, since texts are compared by their words.
+
+    At home in savers over a full-text index.
+    """
+
+    def words(self, value: Any) -> Any:
+        return re.findall(r"\w+", value.lower()) if isinstance(value, str) else None
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        texts = {key: self.words(value) for key, value in (query.filter or {}).items() if self.words(value)}
+        if not texts:
+            return found
+        rest = {key: value for key, value in (query.filter or {}).items() if key not in texts}
+        wider = self.search(query._replace(filter=rest, limit=None))
+        kept = (
+            each
+            for each in wider
+            if all(self.words(cast(Any, each.metadata).get(key)) == w for key, w in texts.items())
+        )
+        return islice(kept, query.limit)
+
+
+@faulty("list")
+class FilterSeesTheNewestFifty(Hooked):
+    """A filtered list looks at the newest 50 checkpoints of a thread only.
+
+    At home in savers that fetch a page and filter it in Python.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        if not query.filter:
+            return found
+        page = {row_of(each.config) for each in islice(self.search(query._replace(filter=None, limit=None)), 50)}
+        return (each for each in found if row_of(each.config) in page)
+
+
+@faulty("list")
+class FilterIsIgnoredWithACheckpointId(Hooked):
+    """A list with a checkpoint id in the config ignores the filter.
+
+    At home in savers with a fast path for one id.
+    """
+
+    def asking(self, query: Query) -> Query:
+        return query._replace(filter=None) if id_of(query.config) else query
+
+
+@faulty("list")
+class BeforeNeedsALimit(Hooked):
+    """`before` counts only together with `limit`.
+
+    At home in savers that took both for one feature, paging.
+    """
+
+    def asking(self, query: Query) -> Query:
+        return query if query.limit is not None else query._replace(before=None)
+
+
+@faulty("list")
+class BeforeBoundsItsOwnThreadOnly(Hooked):
+    """`before` with another thread or namespace in its config finds nothing.
+
+    At home in savers that look up the row of `before`.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        before = (query.before or {}).get("configurable", {})
+        for each in found:
+            own = each.config["configurable"]
+            if all(before.get(key, own[key]) == own[key] for key in ("thread_id", "checkpoint_ns")):
+                yield each
+
+
+@faulty("list")
+class BeforeComparesTimes(Hooked):
+    """`before` bounds by the time of the checkpoint that it names, not by its id.
+
+    At home in savers whose tables are ordered by a timestamp.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        bound = id_of(query.before)
+        wider = list(self.search(query._replace(before=None, limit=None)))
+        times = [each.checkpoint["ts"] for each in wider if each.checkpoint["id"] == bound]
+        if bound is None or not times:
+            return found
+        return islice((each for each in wider if each.checkpoint["ts"] < times[0]), query.limit)
+
+
+@faulty("list")
+class LimitCountsTheBound(Hooked):
+    """With `before`, a limit gives one checkpoint less, since the one that `before` names is counted.
+
+    At home in savers that page with an inclusive range.
+    """
+
+    def asking(self, query: Query) -> Query:
+        if query.limit and id_of(query.before):
+            return query._replace(limit=query.limit - 1)
+        return query
+
+
+@faulty("list")
+class ListOfAllThreadsIgnoresTheLimit(Hooked):
+    """`list(None, limit=…)` lists everything.
+
+    At home in savers with a path of its own for all threads.
+    """
+
+    def asking(self, query: Query) -> Query:
+        return query._replace(limit=None) if query.config is None else query
+
+
+@faulty("list")
+class ListOfAllThreadsIgnoresBefore(Hooked):
+    """`list(None, before=…)` ignores the bound.
+
+    At home in savers with a path of its own for all threads.
+    """
+
+    def asking(self, query: Query) -> Query:
+        return query._replace(before=None) if query.config is None else query
+
+
+@faulty("list")
+class NoneNamespaceIsATextInLists(Hooked):
+    """Listing with `checkpoint_ns` None lists the namespace called None.
+
+    At home in savers that format their keys.
+    """
+
+    def asking(self, query: Query) -> Query:
+        configurable = (query.config or {}).get("configurable", {})
+        if query.config and "checkpoint_ns" in configurable and configurable["checkpoint_ns"] is None:
+            return query._replace(config=changed(query.config, checkpoint_ns="None"))
+        return query
+
+
+@faulty("list")
+class ListRepeatsWhatHasSeveralChildren(Hooked):
+    """A checkpoint with two children is listed twice.
+
+    At home in SQL savers that join children to find the heads.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        repeated: list[CheckpointTuple] = []
+        for each in found:
+            thread_id, ns, checkpoint_id = row_of(each.config)
+            rows = self.storage[thread_id][ns].values()
+            repeated += [each] * max(1, sum(parent == checkpoint_id for _, _, parent in rows))
+        return islice(repeated, query.limit)
+
+
+@faulty("list")
+class PagesSkipEqualIds(Hooked):
+    """A list over several namespaces gives each checkpoint id once.
+
+    At home in savers that page by the last id seen.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        last = None
+        kept = []
+        for each in self.search(query._replace(limit=None)):
+            if each.checkpoint["id"] != last:
+                kept.append(each)
+            last = each.checkpoint["id"]
+        return islice(kept, query.limit)
+
+
+@faulty("list")
+class PagesRepeatTheirLastItem(Hooked):
+    """A list of more than 30 checkpoints repeats every thirtieth.
+
+    At home in savers that fetch pages with an inclusive bound.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        def every() -> Iterator[CheckpointTuple]:
+            for number, each in enumerate(found, 1):
+                yield each
+                if number % 30 == 0:
+                    yield each
+
+        return islice(every(), query.limit)
+
+
+@faulty("list")
+class ListIsByStep(Hooked):
+    """Checkpoints are listed by their step, the highest first.
+
+    At home in savers that use the step as sort key.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        every = sorted(
+            self.search(query._replace(limit=None)), key=lambda each: -(cast(Any, each.metadata).get("step") or 0)
+        )
+        return islice(every, query.limit)
+
+
+@faulty("list")
+class ListIsByTime(Hooked):
+    """Checkpoints are listed by their `ts`, the latest first.
+
+    At home in savers that index the time.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        every = sorted(self.search(query._replace(limit=None)), key=lambda each: each.checkpoint["ts"], reverse=True)
+        return islice(every, query.limit)
+
+
+@faulty("list")
+class ListTakesItsFilterApart(Hooked):
+    """`list` pops `source` out of the caller's filter.
+
+    At home in savers with a column for the source.
+    """
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        source = filter.pop("source", None) if filter else None
+        for each in super().list(config, filter=filter, before=before):
+            if source is None or each.metadata.get("source") == source:
+                if limit is not None and limit <= 0:
+                    return
+                limit = None if limit is None else limit - 1
+                yield each
+
+
+@faulty("get_tuple")
+class LatestIsByStep(Hooked):
+    """The latest checkpoint is the one with the highest step, so a fork from an early step is never the latest.
+
+    At home in savers that use the step as sort key.
+    """
+
+    def _latest(self, thread_id: str, ns: str) -> str | None:
+        rows = self.storage.get(thread_id, {}).get(ns, {})
+
+        def rank(checkpoint_id: str) -> Any:
+            return self.serde.loads_typed(rows[checkpoint_id][1]).get("step") or 0, checkpoint_id
+
+        return max(rows, key=rank, default=None)
+
+
+@faulty("get_tuple")
+class LatestIsByTime(Hooked):
+    """The latest checkpoint is the one with the latest `ts`, not the one with the greatest id.
+
+    At home in savers that index the time.
+    """
+
+    def _latest(self, thread_id: str, ns: str) -> str | None:
+        rows = self.storage.get(thread_id, {}).get(ns, {})
+        return max(rows, key=lambda id: (self.serde.loads_typed(rows[id][0]).get("ts") or "", id), default=None)
+
+
+@faulty("get_tuple")
+class LatestHasNoChildren(Hooked):
+    """The latest checkpoint is the first that is no other's parent, oldest first, so after a fork it is the old branch.
+
+    At home in savers that walk from the root to a leaf.
+    """
+
+    def _latest(self, thread_id: str, ns: str) -> str | None:
+        rows = self.storage.get(thread_id, {}).get(ns, {})
+        parents = {parent for _, _, parent in rows.values()}
+        leaves = sorted(id for id in rows if id not in parents)
+        return leaves[0] if leaves else None
+
+
+@faulty("get_tuple")
+class GetTupleCompletesTheConfig(Hooked):
+    """`get_tuple` writes the id that it found into the caller's config.
+
+    At home in savers that resolve the config in place.
+    """
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        found = super().get_tuple(config)
+        config["configurable"].setdefault("checkpoint_ns", "")
+        if found:
+            config["configurable"]["checkpoint_id"] = found.checkpoint["id"]
+        return found
+
+
+@faulty("get_tuple")
+class OlderCheckpointsHaveNoWrites(Hooked):
+    """Only the latest checkpoint of a namespace is read with its pending writes.
+
+    At home in savers that keep the writes of the current step only.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        thread_id, ns, checkpoint_id = row_of(found.config)
+        return found if checkpoint_id == self._latest(thread_id, ns) else found._replace(pending_writes=[])
+
+
+@faulty("get_tuple")
+class ReadersShareVersionsSeen(Hooked):
+    """All readers of a checkpoint get the same `versions_seen`, so what one run notes there another one reads.
+
+    At home in savers that cache decoded checkpoints and copy them at the top.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        stored = self.storage[found.config["configurable"]["thread_id"]][found.config["configurable"]["checkpoint_ns"]]
+        key = ("seen", stored[found.checkpoint["id"]][0])
+        shared = self.memory.setdefault(key, found.checkpoint["versions_seen"])
+        return found._replace(checkpoint=edited(found.checkpoint, versions_seen=shared))
+
+
+@faulty("get_tuple")
+class ReadersShareNestedMetadata(Hooked):
+    """All readers of a checkpoint get the same nested dicts in metadata.
+
+    At home in savers that cache decoded rows and copy them at the top.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        thread_id, ns, checkpoint_id = row_of(found.config)
+        key = ("metadata", self.storage[thread_id][ns][checkpoint_id])
+        return with_metadata(found, self.memory.setdefault(key, dict(found.metadata)))
+
+
+@faulty("put")
+class StepsAreUnique(Hooked):
+    """A checkpoint replaces the one of the same step in its namespace, so a fork removes the branch that it left.
+
+    At home in savers whose key is thread, namespace and step.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        step = cast(Any, call.metadata).get("step")
+        thread_id, ns = place_of(call.config)
+        for checkpoint_id, row in list(self.storage.get(thread_id, {}).get(ns, {}).items()):
+            parent = row[2]
+            same_step = self.serde.loads_typed(row[1]).get("step") == step
+            if same_step and checkpoint_id != call.checkpoint["id"] and parent == id_of(call.config):
+                del self.storage[thread_id][ns][checkpoint_id]
+                self._ids[thread_id, ns].remove(checkpoint_id)
+        return super().storing(call)
+
+
+@faulty("put")
+class TimesAreUnique(Hooked):
+    """Of two checkpoints of a namespace with the same `ts` the later replaces the earlier.
+
+    At home in savers whose sort key is the time.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        thread_id, ns = place_of(call.config)
+        for checkpoint_id, row in list(self.storage.get(thread_id, {}).get(ns, {}).items()):
+            same_time = self.serde.loads_typed(row[0]).get("ts") == call.checkpoint["ts"]
+            if same_time and checkpoint_id != call.checkpoint["id"]:
+                del self.storage[thread_id][ns][checkpoint_id]
+                self._ids[thread_id, ns].remove(checkpoint_id)
+        return super().storing(call)
+
+
+@faulty("put")
+class EqualValuesAreNotStoredAgain(Hooked):
+    """A channel whose new value equals its old one keeps the old one: True stays 1, and 1.0 stays 1.
+
+    At home in savers that skip what did not change, by `==`.
+    """
+
+    def putting(self, call: Put) -> Put:
+        before = super().get_tuple(call.config) if id_of(call.config) else None
+        held = before.checkpoint["channel_values"] if before else {}
+        values = dict(call.checkpoint["channel_values"])
+        for channel in values.keys() & held.keys() & call.new_versions.keys():
+            plain = isinstance(values[channel], (bool, int, float))
+            if plain and isinstance(held[channel], (bool, int, float)) and values[channel] == held[channel]:
+                values[channel] = held[channel]
+        return call._replace(checkpoint=edited(call.checkpoint, channel_values=values))
+
+
+@faulty("put")
+class CarriedValuesAreTheLatest(Hooked):
+    """Channels that did not change have the value of the namespace's latest checkpoint, not the parent's.
+
+    At home in savers that complete a put from the current state.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        latest = super().get_tuple(without(call.config, "checkpoint_id"))
+        returned = super().storing(call)
+        if latest:
+            carried = {
+                channel: value
+                for channel, value in latest.checkpoint["channel_values"].items()
+                if channel not in call.new_versions and channel in call.checkpoint["channel_values"]
+            }
+            self.memory[row_of(returned)] = carried
+        return returned
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        carried = copy.deepcopy(self.memory.get(row_of(found.config), {}))
+        return with_values(found, {**found.checkpoint["channel_values"], **carried})
+
+
+@faulty("put")
+class GoneChannelsComeBack(Hooked):
+    """A channel that a checkpoint no longer has comes back with its parent's value and version.
+
+    At home in savers that merge each checkpoint over its parent.
+    """
+
+    def putting(self, call: Put) -> Put:
+        thread_id, ns = place_of(call.config)
+        versions = self.versions_at(thread_id, ns, id_of(call.config))
+        merged = {**versions, **call.checkpoint["channel_versions"]}
+        return call._replace(checkpoint=edited(call.checkpoint, channel_versions=merged))
+
+
+@faulty("put")
+class OnlyNewVersionsAreKept(Hooked):
+    """`channel_versions` come back with the step's new versions alone, while the values are complete.
+
+    At home in savers that store `new_versions` in the column of the versions.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        returned = super().storing(call)
+        self.memory[row_of(returned)] = dict(call.new_versions)
+        return returned
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        versions = self.memory.get(row_of(found.config))
+        return found._replace(checkpoint=edited(found.checkpoint, channel_versions=versions)) if versions else found
+
+
+@faulty("put")
+class EmptyVersionsSeenAreDropped(Hooked):
+    """Nodes that have seen nothing yet are lost from `versions_seen`.
+
+    At home in savers with a row for each node and channel.
+    """
+
+    def putting(self, call: Put) -> Put:
+        return call._replace(
+            checkpoint=edited(call.checkpoint, versions_seen=without_falsy(call.checkpoint["versions_seen"]))
+        )
+
+
+@faulty("put")
+class UpdatedChannelsAreASet(Hooked):
+    """`updated_channels` come back as a set.
+
+    At home in savers over a document database.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        updated: Any = cast(Any, found.checkpoint).get("updated_channels")
+        return found._replace(checkpoint=edited(found.checkpoint, updated_channels=updated and set(updated)))
+
+
+@faulty("put")
+class ChannelsLieBesideTheFields(Hooked):
+    """A channel called `id`, `ts` or `v` takes the place of the checkpoint's own field.
+
+    At home in savers that keep a checkpoint as one flat document.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        values = found.checkpoint["channel_values"]
+        named = {key: values[key] for key in ("id", "ts", "v") if key in values}
+        return found._replace(checkpoint=edited(found.checkpoint, **named))
+
+
+@faulty("put")
+class PutAgainMergesMetadata(Hooked):
+    """Putting a checkpoint again adds the new metadata to the old.
+
+    At home in savers whose upsert merges documents.
+    """
+
+    def putting(self, call: Put) -> Put:
+        stored = self.stored(call.config, call.checkpoint["id"])
+        old = self.serde.loads_typed(stored[1]) if stored else {}
+        return call._replace(metadata=cast(CheckpointMetadata, {**old, **call.metadata}))
+
+
+@faulty("put")
+class PutAgainMergesValues(Hooked):
+    """Putting a checkpoint again keeps the channels that only its first version had.
+
+    At home in savers whose upsert merges documents.
+    """
+
+    def putting(self, call: Put) -> Put:
+        thread_id, ns = place_of(call.config)
+        old = self.versions_at(thread_id, ns, call.checkpoint["id"])
+        merged = {**old, **call.checkpoint["channel_versions"]}
+        return call._replace(checkpoint=edited(call.checkpoint, channel_versions=merged))
+
+
+@faulty("put")
+class PutAgainAddsARow(Hooked):
+    """A checkpoint that was put twice is listed twice.
+
+    At home in savers that append rows and read the last one.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        again = self.stored(call.config, call.checkpoint["id"]) is not None
+        returned = super().storing(call)
+        self.memory[row_of(returned)] = again
+        return returned
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        for each in found:
+            yield each
+            if self.memory.get(row_of(each.config)):
+                yield each
+
+
+@faulty("put")
+class MetadataIsInherited(Hooked):
+    """Metadata keys of the parent that a checkpoint does not have come down to it.
+
+    At home in savers that keep metadata in the thread's document.
+    """
+
+    def putting(self, call: Put) -> Put:
+        stored = self.stored(call.config, id_of(call.config) or "")
+        old = self.serde.loads_typed(stored[1]) if stored else {}
+        return call._replace(metadata=cast(CheckpointMetadata, {**old, **call.metadata}))
+
+
+@faulty("metadata")
+class ObjectsOfTheConfigAreInMetadata(Hooked):
+    """Objects and functions in the caller's config are kept in metadata as their text.
+
+    At home in savers that use `json.dumps(default=str)`.
+    """
+
+    def putting(self, call: Put) -> Put:
+        more = {**(call.config.get("metadata") or {}), **call.config["configurable"]}
+        shown = {
+            key: str(value)
+            for key, value in more.items()
+            if not isinstance(value, (str, int, float, bool)) and not key.startswith("__") and key != "checkpoint_map"
+        }
+        return call._replace(metadata=cast(CheckpointMetadata, {**shown, **call.metadata}))
+
+
+@faulty("metadata")
+class MetadataNeedsASource(Hooked):
+    """A checkpoint whose metadata has no `source` raises.
+
+    At home in SQL savers with a column for it.
+    """
+
+    def putting(self, call: Put) -> Put:
+        call.metadata["source"]
+        return call
+
+
+@faulty("metadata")
+class NumbersAsTextBecomeNumbersInMetadata(Hooked):
+    """The text "7" in metadata comes back as the number 7.
+
+    At home in savers over a hash of texts, which guess the types.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        def guessed(value: Any) -> Any:
+            return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
+
+        return with_metadata(found, {key: converted(value, guessed) for key, value in found.metadata.items()})
+
+
+@faulty("metadata")
+class ListsInMetadataAreSets(Hooked):
+    """Lists in metadata lose their repetitions and come back sorted.
+
+    At home in savers over a database with sets.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        def unique(value: Any) -> Any:
+            if isinstance(value, list) and all(isinstance(each, str) for each in value):
+                return sorted(set(value))
+            return value
+
+        return with_metadata(found, {key: converted(value, unique) for key, value in found.metadata.items()})
+
+
+@faulty("engine")
+class ConfigMustBeJson(Hooked):
+    """`put` and `put_writes` raise when the config holds what JSON cannot say, such as the engine's own objects.
+
+    At home in savers that store the whole config.
+    """
+
+    def putting(self, call: Put) -> Put:
+        json.dumps(call.config)
+        return call
+
+    def writing(self, call: Batch) -> Batch:
+        json.dumps(call.config)
+        return call
+
+
+@faulty("engine")
+class UnknownConfigKeysRaise(Hooked):
+    """A config with keys that the saver does not know raises.
+
+    At home in savers that validate the config with a model.
+    """
+
+    def check(self, config: RunnableConfig | None) -> None:
+        known = {"thread_id", "checkpoint_ns", "checkpoint_id"}
+        if config and not config["configurable"].keys() <= known:
+            raise ValueError("unknown keys in configurable")
+
+    def putting(self, call: Put) -> Put:
+        self.check(call.config)
+        return call
+
+    def writing(self, call: Batch) -> Batch:
+        self.check(call.config)
+        return call
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        self.check(config)
+        return super().get_tuple(config)
+
+    def asking(self, query: Query) -> Query:
+        self.check(query.config)
+        return query
+
+
+@faulty("put")
+class ParentMustExist(Hooked):
+    """A checkpoint whose parent is not stored raises.
+
+    At home in SQL savers with a foreign key.
+    """
+
+    def putting(self, call: Put) -> Put:
+        parent = id_of(call.config)
+        if parent and not self.stored(call.config, parent):
+            raise LookupError(parent)
+        return call
+
+
+@faulty("put_writes")
+class WritesBeforeTheirCheckpointRaise(Hooked):
+    """Writes whose checkpoint is not stored yet raise.
+
+    At home in SQL savers with a foreign key.
+    """
+
+    def writing(self, call: Batch) -> Batch:
+        if not self.stored(call.config, id_of(call.config) or ""):
+            raise LookupError("no such checkpoint")
+        return call
+
+
+@faulty("put")
+class IdsOfOtherNamespacesRaise(Hooked):
+    """A checkpoint whose id is taken in another namespace or thread raises.
+
+    At home in SQL savers whose primary key is the checkpoint id.
+    """
+
+    def putting(self, call: Put) -> Put:
+        for thread_id, namespaces in self.storage.items():
+            for ns, rows in namespaces.items():
+                if call.checkpoint["id"] in rows and (thread_id, ns) != place_of(call.config):
+                    raise ValueError("duplicate key")
+        return call
+
+
+@faulty("put")
+class PutTakesNewVersionsApart(Hooked):
+    """`put` empties the caller's `new_versions`.
+
+    At home in savers that pop what they have stored.
+    """
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        returned = super().put(config, checkpoint, metadata, dict(new_versions))
+        new_versions.clear()
+        return returned
+
+
+@faulty("put_writes")
+class PutWritesTakesTheBatchApart(Hooked):
+    """`put_writes` empties the caller's list of writes.
+
+    At home in savers that pop what they have stored.
+    """
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        super().put_writes(config, list(writes), task_id, task_path)
+        if isinstance(writes, list):
+            writes.clear()
+
+
+@faulty("put_writes")
+class SecondBatchOfATaskIsIgnored(Hooked):
+    """A task that has stored writes can store no more: neither an error after its writes nor a longer batch.
+
+    At home in savers that check for a task's writes before they store any.
+    """
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        with self._lock:
+            if not any(task == task_id for task, _ in self.writes.get(row_of(config), {})):
+                super().put_writes(config, writes, task_id, task_path)
+
+
+@faulty("put_writes")
+class SpecialWritesComeLast(Hooked):
+    """The special writes of a task come after its ordinary ones.
+
+    At home in savers whose column for the index is unsigned.
+    """
+
+    def _writes_of(self, thread_id: str, ns: str, checkpoint_id: str) -> StoredWrites:
+        rows = self.writes.get((thread_id, ns, checkpoint_id), {})
+        return [row for (_, idx), row in sorted(rows.items(), key=lambda it: (it[1][3], it[0][0], it[0][1] % 2**32))]
+
+
+@faulty("put_writes")
+class ScheduledIsOrdinary(Hooked):
+    """Writes to the channel `__scheduled__` are kept by position, as ordinary ones are.
+
+    At home in savers with a list of special channels of their own.
+    """
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        with self._lock:
+            rows = self.writes.setdefault(row_of(config), {})
+            for idx, (channel, value) in enumerate(writes):
+                special = WRITES_IDX_MAP.get(channel) if channel != "__scheduled__" else None
+                key = (task_id, idx if special is None else special)
+                if special is not None or key not in rows:
+                    rows[key] = (task_id, channel, self.serde.dumps_typed(value), task_path)
+
+
+@faulty("put_writes")
+class ResumeValuesAccumulate(Hooked):
+    """A task's resume value is added to its earlier one instead of replacing it.
+
+    At home in savers that append to a list in the row.
+    """
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        with self._lock:
+            key = (task_id, WRITES_IDX_MAP[RESUME])
+            old = self.writes.get(row_of(config), {}).get(key)
+            before = self.serde.loads_typed(old[2]) if old else None
+            both = [
+                (
+                    ch,
+                    [*before, *value]
+                    if ch == RESUME and isinstance(before, list) and isinstance(value, list)
+                    else value,
+                )
+                for ch, value in writes
+            ]
+            super().put_writes(config, both, task_id, task_path)
+
+
+@faulty("put_writes")
+class WritesOfTheNullTaskAreLost(Hooked):
+    """Writes of the task whose id is all zeros are lost.
+
+    At home in savers that take the zero id for none. The engine stores the resume values of a run under it.
+    """
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        if task_id.strip("0-"):
+            super().put_writes(config, writes, task_id, task_path)
+
+
+@faulty("put_writes")
+class MissingTaskPathsDoNotSort(Hooked):
+    """A checkpoint whose writes have a task path in part only cannot be read.
+
+    At home in savers that keep a missing path as None and sort in Python.
+    """
+
+    def _writes_of(self, thread_id: str, ns: str, checkpoint_id: str) -> StoredWrites:
+        rows = self.writes.get((thread_id, ns, checkpoint_id), {})
+        return [row for _, row in sorted(rows.items(), key=lambda item: (item[1][3] or cast(Any, None), *item[0]))]
+
+
+@faulty("put_writes")
+class TaskPathsSortWithoutCase(Hooked):
+    """Pending writes are ordered by task path and id without regard to case.
+
+    At home in SQL savers with a collation for people.
+    """
+
+    def _writes_of(self, thread_id: str, ns: str, checkpoint_id: str) -> StoredWrites:
+        rows = self.writes.get((thread_id, ns, checkpoint_id), {})
+
+        def key(item: tuple[tuple[str, int], StoredWrite]) -> Any:
+            (task_id, idx), row = item
+            return row[3].lower(), task_id.lower(), idx
+
+        return [row for _, row in sorted(rows.items(), key=key)]
+
+
+@faulty("put_writes")
+class TaskPathsSortByNumber(Hooked):
+    """Numbers in task paths are compared as numbers, so path 10 comes after 9.
+
+    At home in savers that sort naturally, or parse the path.
+    """
+
+    def _writes_of(self, thread_id: str, ns: str, checkpoint_id: str) -> StoredWrites:
+        rows = self.writes.get((thread_id, ns, checkpoint_id), {})
+
+        def natural(text: str) -> Any:
+            return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"(\d+)", text)]
+
+        return [row for _, row in sorted(rows.items(), key=lambda item: (natural(item[1][3]), *item[0]))]
+
+
+@faulty("put_writes")
+class LaterTaskPathReplacesTheFirst(Hooked):
+    """A task's repeated write moves its first one to the path of the second, so the order changes.
+
+    At home in savers whose upsert updates all columns but the value.
+    """
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        with self._lock:
+            super().put_writes(config, writes, task_id, task_path)
+            rows = self.writes.get(row_of(config), {})
+            for key, row in rows.items():
+                if key[0] == task_id:
+                    rows[key] = (*row[:3], task_path)
+
+
+@faulty("put_writes")
+class WritesBeyondFiveHundredAreLost(Hooked):
+    """Of a batch of more than 500 writes the first 500 are stored.
+
+    At home in savers over a service that takes batches of that size.
+    """
+
+    def writing(self, call: Batch) -> Batch:
+        return call._replace(writes=list(call.writes)[:500])
+
+
+@faulty("put_writes")
+class PutClearsTheNamespacesWrites(Hooked):
+    """Putting a checkpoint removes the pending writes of all earlier ones of its namespace.
+
+    At home in savers that keep the writes of the current step only.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        thread_id, ns = place_of(call.config)
+        for key in [key for key in self.writes if key[:2] == (thread_id, ns)]:
+            if key[2] < call.checkpoint["id"]:
+                del self.writes[key]
+        return super().storing(call)
+
+
+@faulty("put_writes")
+class SendsAreNotStored(Hooked):
+    """Writes to the tasks channel are lost: a Send is taken for something of the engine's.
+
+    At home in savers with a list of internal channels.
+    """
+
+    def writing(self, call: Batch) -> Batch:
+        return call._replace(writes=[each for each in call.writes if each[0] != "__pregel_tasks"])
+
+
+@faulty("put_writes")
+class NoWritesMarkersAreDropped(Hooked):
+    """The mark of a task that wrote nothing is not stored, so the task runs again.
+
+    At home in savers that skip what has no value.
+    """
+
+    def writing(self, call: Batch) -> Batch:
+        return call._replace(writes=[each for each in call.writes if each[0] != "__no_writes__"])
+
+
+@faulty("put_writes")
+class InterruptsLoseTheirIds(Converting):
+    """An Interrupt comes back with another id.
+
+    At home in savers that store its value and make it anew.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return Interrupt(value=value.value) if isinstance(value, Interrupt) else value
+
+
+@faulty("values")
+class JsonTextIsParsed(Converting):
+    """Text that is JSON comes back parsed.
+
+    At home in savers over a JSON column, whose driver decodes once more.
+    """
+
+    def convert(self, value: Any) -> Any:
+        if isinstance(value, str) and value[:1] in ("{", "["):
+            try:
+                return json.loads(value)
+            except ValueError:
+                return value
+        return value
+
+
+@faulty("values")
+class MarkedTextBecomesBytes(Converting):
+    """Text that begins with `base64:` comes back as bytes.
+
+    At home in savers over JSON that mark bytes in this way.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return value[7:].encode() if isinstance(value, str) and value.startswith("base64:") else value
+
+
+@faulty("values")
+class CompressedBytesAreUnpacked(Converting):
+    """bytes that are a zlib stream come back unpacked.
+
+    At home in savers that compress large values and know them by their first bytes.
+    """
+
+    def convert(self, value: Any) -> Any:
+        if isinstance(value, bytes):
+            try:
+                return zlib.decompress(value)
+            except zlib.error:
+                return value
+        return value
+
+
+@faulty("values")
+class NestedNonesAreDropped(Converting):
+    """Keys of dicts inside values are lost when they are None.
+
+    At home in savers that exclude None when they dump.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return {key: each for key, each in value.items() if each is not None} if type(value) is dict else value
+
+
+@faulty("values")
+class ChunksAreOrderedAsText(Converting):
+    """A text or bytes of more than ten chunks of 100 kB comes back with its chunks in another order.
+
+    At home in savers over a database with a limit for each record.
+    """
+
+    def convert(self, value: Any) -> Any:
+        if not isinstance(value, (str, bytes)) or len(value) <= 1_000_000:
+            return value
+        chunks = [value[start : start + 100_000] for start in range(0, len(value), 100_000)]
+        ordered = [chunks[number] for number in sorted(range(len(chunks)), key=str)]
+        return value[:0].join(cast(Any, ordered))
+
+
+@faulty("values")
+class DeepValuesBecomeText(Converting):
+    """What lies deeper than 30 levels in a value comes back as text.
+
+    At home in savers whose encoder guards against cycles.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return value
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        def cut(value: Any, depth: int = 0) -> Any:
+            if depth > 30:
+                return repr(value)
+            if type(value) is dict:
+                return {key: cut(each, depth + 1) for key, each in value.items()}
+            return [cut(each, depth + 1) for each in value] if type(value) is list else value
+
+        values = found.checkpoint["channel_values"]
+        return with_values(found, {ch: cut(value) for ch, value in values.items()})
+
+
+@faulty("values")
+class LineSeparatorsBecomeNewlines(Converting):
+    """The Unicode line separators in a text come back as line feeds.
+
+    At home in savers over files of lines.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return re.sub("[\u2028\u2029\x85]", "\n", value) if isinstance(value, str) else value
+
+
+@faulty("values")
+class TimesMoveToUtc(Converting):
+    """A time with a zone comes back as the same moment in UTC.
+
+    At home in SQL savers with a column of the type timestamp with time zone.
+    """
+
+    def convert(self, value: Any) -> Any:
+        return value.astimezone(timezone.utc) if isinstance(value, datetime) and value.tzinfo else value
+
+
+@faulty("values")
+class MessagesAreDeduplicated(Converting):
+    """Of the messages of one id in a list the last stays.
+
+    At home in savers that help the reducer.
+    """
+
+    def convert(self, value: Any) -> Any:
+        if isinstance(value, list) and value and all(isinstance(each, BaseMessage) for each in value):
+            return list({each.id or number: each for number, each in enumerate(value)}.values())
+        return value
+
+
+@faulty("values")
+class MessageContentBecomesText(Converting):
+    """The content of a message that is a list of blocks comes back as text.
+
+    At home in savers that store messages in columns.
+    """
+
+    def convert(self, value: Any) -> Any:
+        if isinstance(value, BaseMessage) and isinstance(value.content, list):
+            return value.model_copy(update={"content": str(value.content)})
+        return value
+
+
+@faulty("values")
+class NestedNansBecomeNone(Converting):
+    """NaN and the infinities inside of lists and dicts come back as None; at the top they stay.
+
+    At home in savers that use JSON for containers.
+    """
+
+    def convert(self, value: Any) -> Any:
+        def clean(each: Any) -> Any:
+            return None if isinstance(each, float) and not math.isfinite(each) else each
+
+        if type(value) is dict:
+            return {key: clean(each) for key, each in value.items()}
+        return [clean(each) for each in value] if type(value) is list else value
+
+
+@faulty("values")
+class BranchChannelsAreNotStored(Hooked):
+    """Channels called `branch:…` are taken for the engine's and not stored.
+
+    At home in savers that store the user's state only.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        values = found.checkpoint["channel_values"]
+        return with_values(found, {ch: value for ch, value in values.items() if not ch.startswith("branch:")})
+
+
+@faulty("delete_thread")
+class DeletedIdsStayDead(Hooked):
+    """A checkpoint id that was deleted once cannot be stored again: the put is without effect.
+
+    At home in savers that mark rows as deleted.
+    """
+
+    def delete_thread(self, thread_id: str) -> None:
+        for ns, rows in self.storage.get(thread_id, {}).items():
+            for checkpoint_id in rows:
+                self.memory[thread_id, ns, checkpoint_id] = "deleted"
+        super().delete_thread(thread_id)
+
+    def storing(self, call: Put) -> RunnableConfig:
+        thread_id, ns = place_of(call.config)
+        if (thread_id, ns, call.checkpoint["id"]) in self.memory:
+            return _config(thread_id, ns, call.checkpoint["id"])
+        return super().storing(call)
+
+
+@faulty("delete_thread")
+class DeleteThreadLeavesTheLatestPointer(Hooked):
+    """After a thread was deleted the pointer to its latest checkpoint stays, and a thread made anew is not found.
+
+    At home in savers that keep a pointer to the latest.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        returned = super().storing(call)
+        place = place_of(call.config)
+        self.memory[place] = max(self.memory.get(place, ""), call.checkpoint["id"])
+        return returned
+
+    def _latest(self, thread_id: str, ns: str) -> str | None:
+        return self.memory.get((thread_id, ns)) or super()._latest(thread_id, ns)
+
+
+@faulty("delete_thread")
+class ContentIsNotCounted(Hooked):
+    """Equal values are stored once for all threads, and deleting one of the threads deletes them.
+
+    At home in savers that store by content and do not count who uses it.
+    """
+
+    def delete_thread(self, thread_id: str) -> None:
+        gone = {blob for key, blob in self.blobs.items() if key[0] == thread_id and blob != EMPTY}
+        super().delete_thread(thread_id)
+        for key, blob in list(self.blobs.items()):
+            if blob in gone:
+                del self.blobs[key]
+
+
+@faulty("delete_thread")
+class DeleteThreadTrimsItsId(Hooked):
+    """Deleting the thread `a ` deletes the thread `a`.
+
+    At home in savers that trim what they are given.
+    """
+
+    def delete_thread(self, thread_id: str) -> None:
+        super().delete_thread(thread_id.strip())
+
+
+@faulty("copy_thread")
+class CopySharesValues(Hooked):
+    """The values of a copied thread are those of its source, and go when it is deleted.
+
+    At home in savers that copy rows and leave values where they are.
+    """
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        self.memory.setdefault(source_thread_id, []).append(target_thread_id)
+
+    def delete_thread(self, thread_id: str) -> None:
+        keys = {key[1:] for key in self.blobs if key[0] == thread_id}
+        super().delete_thread(thread_id)
+        for copied in self.memory.get(thread_id, []):
+            for key in [key for key in self.blobs if key[0] == copied and key[1:] in keys]:
+                del self.blobs[key]
+
+
+@faulty("copy_thread")
+class CopyStoresWritesOneByOne(Hooked):
+    """A copied thread has the first write of each task only.
+
+    At home in savers that copy with one `put_writes` for each write.
+    """
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        for key, rows in self.writes.items():
+            if key[0] == target_thread_id:
+                kept = {task: (task, idx) for task, idx in sorted(rows, reverse=True)}
+                for place in [place for place in rows if place[1] >= 0 and kept[place[0]] != place]:
+                    del rows[place]
+
+
+@faulty("copy_thread")
+class CopyLosesMetadata(Hooked):
+    """The checkpoints of a copied thread have the documented metadata keys only.
+
+    At home in savers that copy column by column.
+    """
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        for rows in self.storage.get(target_thread_id, {}).values():
+            for checkpoint_id, (checkpoint, metadata, parent) in rows.items():
+                known = {
+                    key: value
+                    for key, value in self.serde.loads_typed(metadata).items()
+                    if key in ("source", "step", "parents", "run_id")
+                }
+                rows[checkpoint_id] = (checkpoint, self.serde.dumps_typed(known), parent)
+
+
+@faulty("copy_thread")
+class CopyTakesRowsOfEarlierCopies(Hooked):
+    """Copying a thread moves the checkpoints of its earlier copies, which have the same ids, to the new one.
+
+    At home in SQL savers that copy by checkpoint id.
+    """
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        ids = {(ns, id) for ns, rows in self.storage.get(source_thread_id, {}).items() for id in rows}
+        super().copy_thread(source_thread_id, target_thread_id)
+        for thread_id in [each for each in self.storage if each not in (source_thread_id, target_thread_id)]:
+            rows = {(ns, id) for ns, rows in self.storage[thread_id].items() for id in rows}
+            if rows & ids:
+                self.delete_thread(thread_id)
+
+
+@faulty("copy_thread")
+class CopyReplacesTheThreadBeside(Hooked):
+    """Copying to thread `b` deletes the threads whose ids begin with `b` first.
+
+    At home in savers that clear the target by a prefix.
+    """
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        for thread_id in [each for each in self.storage if each.startswith(target_thread_id)]:
+            if thread_id not in (source_thread_id, target_thread_id):
+                self.delete_thread(thread_id)
+        super().copy_thread(source_thread_id, target_thread_id)
+
+
+@faulty("prune")
+class PruneKeepsOneOfTheThread(Hooked):
+    """`keep_latest` keeps one checkpoint of a thread, the newest of all its namespaces.
+
+    At home in SQL savers that group by thread.
+    """
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        super().prune(thread_ids, strategy=strategy)
+        for thread_id in thread_ids:
+            namespaces = self.storage.get(thread_id, {})
+            newest = max((id for rows in namespaces.values() for id in rows), default=None)
+            for ns in list(namespaces):
+                self._remove(thread_id, ns, [id for id in namespaces[ns] if newest not in namespaces[ns]])
+
+
+@faulty("prune")
+class PruneByStep(Hooked):
+    """`keep_latest` keeps the checkpoint with the highest step, not the one with the greatest id.
+
+    At home in savers that use the step as sort key.
+    """
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        if strategy != "keep_latest" or isinstance(thread_ids, str):
+            super().prune(thread_ids, strategy=strategy)
+            return
+        for thread_id in thread_ids:
+            for ns, rows in list(self.storage.get(thread_id, {}).items()):
+                if self._delta_channels(thread_id, ns):
+                    super().prune([thread_id])
+                    break
+                steps = {id: self.serde.loads_typed(row[1]).get("step") or 0 for id, row in rows.items()}
+                latest = max(steps, key=lambda id: (steps[id], id))
+                self._remove(thread_id, ns, [id for id in rows if id != latest])
+                rows[latest] = (*rows[latest][:2], None)
+
+
+@faulty("delete_for_runs")
+class DeleteForRunsSearchesTheText(Hooked):
+    """Deleting a run deletes the checkpoints in whose metadata its id stands anywhere.
+
+    At home in SQL savers that search the text of the metadata.
+    """
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        super().delete_for_runs(run_ids)
+        for thread_id, namespaces in list(self.storage.items()):
+            for ns, rows in list(namespaces.items()):
+                gone = [
+                    id for id, row in rows.items() if any(run in str(self.serde.loads_typed(row[1])) for run in run_ids)
+                ]
+                self._remove(thread_id, ns, gone)
+
+
+@faulty("delete_for_runs")
+class DeleteForRunsDeletesDescendants(Hooked):
+    """Deleting a run deletes also the checkpoints of later runs that were put on its own.
+
+    At home in SQL savers with a cascade on the parent.
+    """
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        doomed = {
+            (thread_id, ns, id)
+            for thread_id, namespaces in self.storage.items()
+            for ns, rows in namespaces.items()
+            for id, row in rows.items()
+            if self.serde.loads_typed(row[1]).get("run_id") in list(run_ids)
+        }
+        super().delete_for_runs(run_ids)
+        while doomed:
+            gone = {
+                (thread_id, ns, id)
+                for thread_id, ns, parent in doomed
+                for id, row in self.storage.get(thread_id, {}).get(ns, {}).items()
+                if row[2] == parent
+            }
+            for thread_id, ns, id in gone:
+                self._remove(thread_id, ns, [id])
+            doomed = gone
+
+
+@faulty("delta")
+class DeltaStopsWhereNothingWasWritten(Delta):
+    """The walk ends at the first ancestor without writes to the channel.
+
+    At home in savers that join ancestors and writes.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        result = self.history(config, channels)
+        for ch in channels:
+            writes: list[Any] = []
+            for each in self.ancestors(config):
+                if not writes_to(ch, each):
+                    result[ch].pop("seed", None)
+                    break
+                writes = writes_to(ch, each) + writes
+                if ch in each.checkpoint["channel_values"]:
+                    break
+            result[ch]["writes"] = writes
+        return result
+
+
+@faulty("delta")
+class DeltaDropsRepetitions(Delta):
+    """Equal writes are replayed once.
+
+    At home in SQL savers that select distinct rows.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        result = self.history(config, channels)
+        for each in result.values():
+            unique: list[Any] = []
+            for write in each["writes"]:
+                if write[2] not in [other[2] for other in unique]:
+                    unique.append(write)
+            each["writes"] = unique
+        return result
+
+
+@faulty("delta")
+class DeltaOfNoChannelsRaises(Hooked):
+    """The history of no channels raises.
+
+    At home in SQL savers with a list of parameters in their query.
+    """
+
+    def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> History:
+        if not channels:
+            raise ValueError("syntax error near ')'")
+        return super().get_delta_channel_history(config=config, channels=channels)
+
+
+@faulty("delta")
+class DeltaSeesWritesOfOtherNamespaces(Delta):
+    """The history has the writes of checkpoints of the same id in other namespaces.
+
+    At home in savers whose writes are found by checkpoint id.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        result = self.history(config, channels)
+        thread_id, ns = place_of(config)
+        ids = {each.checkpoint["id"] for each in self.ancestors(config)}
+        for key, rows in self.writes.items():
+            if key[0] == thread_id and key[1] != ns and key[2] in ids:
+                for task_id, channel, value, _ in rows.values():
+                    if channel in result:
+                        result[channel]["writes"].append((task_id, channel, self.serde.loads_typed(value)))
+        return result
+
+
+@faulty("versions")
+class VersionsAreRandom(Hooked):
+    """Versions are random texts without an order.
+
+    At home in savers that took a version for an id.
+    """
+
+    def get_next_version(self, current: Any, channel: Any) -> Any:
+        return uuid.uuid4().hex
+
+
+@faulty("versions")
+class VersionsAreTheClock(Hooked):
+    """Versions are the time, so after one that another machine made in the future they go back.
+
+    At home in savers that order by time.
+    """
+
+    def get_next_version(self, current: Any, channel: Any) -> Any:
+        return f"{time.time_ns():032}.{next(_COUNTER):016}"
+
+
+_COUNTER = count()
+
+
+class _ForgetsTaskPaths(Hooked):
+    def writing(self, call: Batch) -> Batch:
+        return call._replace(task_path="")
+
+
+@faulty("parity")
+class AputWritesForgetsTheTaskPath(AsyncOnly):
+    """`aput_writes` takes a task path and forgets it, while `put_writes` keeps it.
+
+    At home in savers whose async half was written later.
+    """
+
+    twin = _ForgetsTaskPaths
+
+
+class _IgnoresIds(Hooked):
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        return super().get_tuple(without(config, "checkpoint_id"))
+
+
+@faulty("parity")
+class AgetTupleIgnoresTheId(AsyncOnly):
+    """`aget_tuple` gives the latest checkpoint, whichever id is asked for.
+
+    At home in savers whose async half was written later.
+    """
+
+    twin = _IgnoresIds
+
+
+class _LeavesWrites(Hooked):
+    def delete_thread(self, thread_id: str) -> None:
+        writes = {key: rows for key, rows in self.writes.items() if key[0] == thread_id}
+        super().delete_thread(thread_id)
+        self.writes.update(writes)
+
+
+@faulty("parity")
+class AdeleteThreadLeavesWrites(AsyncOnly):
+    """`adelete_thread` leaves the pending writes behind, while `delete_thread` does not.
+
+    At home in savers whose async half was written later.
+    """
+
+    twin = _LeavesWrites
+
+
+@faulty("concurrency")
+class AbandonedListKeepsTheLock(Hooked):
+    """When an iteration of `list` is abandoned, later puts hang.
+
+    At home in savers that give the connection back at the end of the iteration.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        self.memory["open"] = self.memory.get("open", 0) + 1
+        yield from found
+        self.memory["open"] -= 1
+
+    def putting(self, call: Put) -> Put:
+        if self.memory.get("open"):
+            hang()
+        return call
+
+
+@faulty("concurrency")
+class EachThreadHasItsOwnStorage(Hooked):
+    """What a call in one thread stores is not seen in another one.
+
+    At home in savers over `:memory:` with a connection for each thread.
+    """
+
+    def _mine(self) -> Hooked:
+        mine: Hooked = self.memory.setdefault(threading.get_ident(), Hooked(serde=self.serde))
+        return mine
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        return self._mine().put(config, checkpoint, metadata, new_versions)
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        self._mine().put_writes(config, writes, task_id, task_path)
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        return self._mine().get_tuple(config)
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        return self._mine().list(config, filter=filter, before=before, limit=limit)
+
+    def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> History:
+        return self._mine().get_delta_channel_history(config=config, channels=channels)
+
+    def delete_thread(self, thread_id: str) -> None:
+        self._mine().delete_thread(thread_id)
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        self._mine().delete_for_runs(run_ids)
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        self._mine().copy_thread(source_thread_id, target_thread_id)
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        self._mine().prune(thread_ids, strategy=strategy)
+
+
+@faulty("lifecycle")
+class SetupEmptiesTheTables(Hooked):
+    """`setup` empties the storage when it is called again.
+
+    At home in savers whose setup drops and creates tables.
+    """
+
+    def setup(self) -> None:
+        for table in (self.storage, self.writes, self.blobs, self._ids):
+            cast("dict[Any, Any]", table).clear()
+
+
+@faulty("lifecycle")
+class SetupTwiceRaises(Hooked):
+    """A second `setup` raises.
+
+    At home in savers that create tables without looking whether they exist.
+    """
+
+    def setup(self) -> None:
+        if self.memory.setdefault("setup", 0):
+            raise RuntimeError("table checkpoints already exists")
+        self.memory["setup"] = 1
+
+
+@faulty("get_tuple")
+class CacheOutlivesCopyThread(Cached):
+    """A thread that was looked for before something was copied to it is not found after it.
+
+    At home in savers that remember what is not there.
+    """
+
+    stale_after = ("copy_thread",)
+
+    def keeps(self, row: _Row | None) -> bool:
+        return True
+
+
+@faulty("get_tuple")
+class CacheOutlivesPutAgain(Cached):
+    """A checkpoint that was read before it was put again reads as it was.
+
+    At home in savers that take checkpoints for immutable and cache them by id.
+    """
+
+    stale_after = ("put",)
+
+    def keeps(self, row: _Row | None) -> bool:
+        return row is not None
+
+    def storing(self, call: Put) -> RunnableConfig:
+        thread_id, ns = place_of(call.config)
+        self.memory.pop((thread_id, ns, None), None)
+        return super().storing(call)
+
+
+@faulty("list")
+class ListServesACachedPage(Hooked):
+    """A list that was read once is given again, although checkpoints were put since.
+
+    At home in savers that cache pages of history.
+    """
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        key = repr((config, filter, before, limit))
+        if key not in self.memory or config is None:
+            self.memory[key] = list(super().list(config, filter=filter, before=before, limit=limit))
+        yield from copy.deepcopy(self.memory[key])
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        super().put_writes(config, writes, task_id, task_path)
+        self.memory.clear()
+
+    @contextmanager
+    def around(self, method: str) -> Iterator[None]:
+        yield
+        if method in ("delete_thread", "prune", "delete_for_runs", "copy_thread"):
+            self.memory.clear()
+
+
+@faulty("list")
+class ListServesWritesOfTheFirstLook(Hooked):
+    """A listed checkpoint shows the pending writes that it had when it was first listed.
+
+    At home in savers that cache pages of history.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        for each in found:
+            writes = self.memory.setdefault(row_of(each.config), each.pending_writes)
+            yield each._replace(pending_writes=copy.deepcopy(writes))
+
+    def delete_thread(self, thread_id: str) -> None:
+        super().delete_thread(thread_id)
+        for key in [key for key in self.memory if key[0] == thread_id]:
+            del self.memory[key]
+
+
+@faulty("identity")
+class SharpAndSlashEndAnId(Alike):
+    """Thread ids that agree up to a `#`, `?` or `/` at their end are one.
+
+    At home in savers over HTTP, which put ids into an address.
+    """
+
+    def thread_key(self, thread_id: str) -> Any:
+        return re.split(r"[#?]", thread_id)[0].rstrip("/")
+
+
+@faulty("identity")
+class IdsOfDigitsAreNumbers(Alike):
+    """Thread ids of more than 15 digits that agree as floats are one.
+
+    At home in savers whose ids go through JSON numbers.
+    """
+
+    def thread_key(self, thread_id: str) -> Any:
+        return float(thread_id) if thread_id.isascii() and thread_id.isdigit() else thread_id
+
+
+@faulty("identity")
+class WildcardThreadsListMore(Hooked):
+    """Listing the thread `?` or `_` lists every thread whose id is one letter.
+
+    At home in savers that search with LIKE or GLOB.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        if not query.config:
+            return found
+        wanted = query.config["configurable"]["thread_id"].replace("?", "_").replace("*", "%")
+        ids = [each for each in self.storage if like(wanted, each)]
+        every = [each for id in ids for each in self.search(query._replace(config=changed(query.config, thread_id=id)))]
+        return islice(sorted(every, key=lambda each: each.checkpoint["id"], reverse=True), query.limit)
+
+
+@faulty("identity")
+class TaskIdsAreTrimmed(KeyedWrites):
+    """Writes of the tasks `t` and `t ` have one key.
+
+    At home in SQL savers with a column of fixed width.
+    """
+
+    def key(self, task_id: str, idx: int, row: StoredWrite) -> Any:
+        return task_id.strip(), idx
+
+
+@faulty("identity")
+class RootIsCalledDefault(Alike):
+    """The root and a namespace called `default` are one.
+
+    At home in savers that need a name for the root.
+    """
+
+    def ns_key(self, ns: str) -> Any:
+        return ns or "default"
+
+
+@faulty("serializer")
+class ValuesArePickled(Hooked):
+    """Values that the serialiser refuses are pickled, so a storage that others can write to runs their code.
+
+    At home in savers that want to store everything.
+    """
+
+    def __init__(self, *, serde: SerializerProtocol | None = None) -> None:
+        super().__init__(serde=serde or JsonPlusSerializer(pickle_fallback=True))
+
+
+@faulty("serializer")
+class WhatCannotBeSerialisedBecomesText(Hooked):
+    """A value that cannot be serialised is stored as its text.
+
+    At home in savers that use `json.dumps(default=str)`.
+    """
+
+    def putting(self, call: Put) -> Put:
+        values = {ch: self.storable(value) for ch, value in call.checkpoint["channel_values"].items()}
+        return call._replace(checkpoint=edited(call.checkpoint, channel_values=values))
+
+    def writing(self, call: Batch) -> Batch:
+        return call._replace(writes=[(ch, self.storable(value)) for ch, value in call.writes])
+
+    def storable(self, value: Any) -> Any:
+        try:
+            self.serde.dumps_typed(value)
+        except Exception:
+            return str(value)
+        return value
+
+
+@faulty("get_tuple", "moorcheh-ai/memanto#427")
+class MissingThreadIdMeansAnyThread(Hooked):
+    """A config without a thread id finds the newest checkpoint of all threads.
+
+    At home in savers that add a condition for each key that is there.
+    """
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        if config.get("configurable", {}).get("thread_id") is None:
+            return next(self.search(Query(None, limit=1)), None)
+        return super().get_tuple(config)
+
+
+@faulty("identity")
+class ChannelAndVersionAreJoined(JoinedValueKey):
+    """Version 11 of channel `a` and version 1 of channel `a1` are stored in one place.
+
+    At home in key-value savers that join keys without a separator.
+    """
+
+    def joined(self, thread_id: str, ns: str, channel: str, version: Version) -> Any:
+        return thread_id, ns, f"{channel}{version}"
+
+
+class _KnowsNamespaces(Hooked):
+    def putting(self, call: Put) -> Put:
+        self.memory[place_of(call.config)] = "known"
+        return call
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        self.memory.update({(target_thread_id, ns): "known" for ns in self.storage.get(target_thread_id, {})})
+
+    def delete_thread(self, thread_id: str) -> None:
+        unknown = {
+            ns: rows for ns, rows in self.storage.get(thread_id, {}).items() if (thread_id, ns) not in self.memory
+        }
+        blobs = {key: blob for key, blob in self.blobs.items() if key[0] == thread_id and key[1] in unknown}
+        super().delete_thread(thread_id)
+        if unknown:
+            self.storage[thread_id] = unknown
+            self.blobs.update(blobs)
+            self._ids.update({(thread_id, ns): sorted(rows) for ns, rows in unknown.items()})
+
+
+@faulty("durability")
+class DeleteNeedsToKnowTheNamespaces(Disk):
+    """delete_thread deletes the namespaces that this process has written to, and leaves those of earlier ones.
+
+    At home in savers that note a thread's namespaces in memory.
+    """
+
+    saver = _KnowsNamespaces
+
+
+class Counted(Disk):
+    """A provider that can count what its storage holds; as it stands, it has no fault."""
+
+    def rows(self) -> list[Any]:
+        """All that is stored."""
+        saver = cast(Hooked, self.last)
+        checkpoints = [(*key, id) for key, ids in saver._ids.items() for id in ids]
+        writes = [(*key, *row) for key, rows in saver.writes.items() for row in rows]
+        return [*checkpoints, *writes, *saver.blobs, *saver.memory.get("left", ())]
+
+
+class _LeavesRowsOfThreads(Hooked):
+    def delete_thread(self, thread_id: str) -> None:
+        self.memory.setdefault("left", []).extend(key for key in self.blobs if key[0] == thread_id)
+        super().delete_thread(thread_id)
+
+
+@faulty("durability", "redis-developer/langgraph-redis#162")
+class DeletedThreadsLeaveRows(Counted):
+    """Rows of a deleted thread stay in the storage, where nothing reads them.
+
+    Seen in Redis savers, whose delete missed some kinds of keys.
+    """
+
+    saver = _LeavesRowsOfThreads
+
+
+class _LeavesPrunedRows(Hooked):
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        before = set(self.blobs)
+        super().prune(thread_ids, strategy=strategy)
+        self.memory.setdefault("left", []).extend(before - set(self.blobs))
+
+
+@faulty("durability", "redis-developer/langgraph-redis#164")
+class PrunedRowsStay(Counted):
+    """The values of pruned checkpoints stay in the storage, where nothing reads them.
+
+    Seen in Redis savers, whose values were kept beside the checkpoints.
+    """
+
+    saver = _LeavesPrunedRows
+
+
+class _LeavesRowsOfRuns(Hooked):
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        before = set(self.blobs)
+        super().delete_for_runs(run_ids)
+        self.memory.setdefault("left", []).extend(before - set(self.blobs))
+
+
+@faulty("durability", "bytedance/deer-flow#5255")
+class RowsOfDeletedRunsStay(Counted):
+    """The values of a deleted run's checkpoints stay in the storage, where nothing reads them.
+
+    At home in savers that delete from one table.
+    """
+
+    saver = _LeavesRowsOfRuns
+
+
+@faulty("parity", "langchain-ai/langgraph#1800")
+class SyncReadsWaitForTheLoop(Hooked):
+    """A sync read waits for the event loop of the saver, and hangs when it is made inside that loop.
+
+    At home in async savers whose sync half uses `run_coroutine_threadsafe`.
+    """
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        return ReferenceSaver.put(self, config, checkpoint, metadata, new_versions)
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        return ReferenceSaver.get_tuple(self, config)
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return super().get_tuple(config)
+        hang()
+        return None
+
+
+@faulty("put")
+class MissingNamespaceIsTheTextNoneInPut(Hooked):
+    """`put` without a namespace stores in a namespace called None.
+
+    At home in savers that format their keys.
+    """
+
+    def putting(self, call: Put) -> Put:
+        ns = call.config["configurable"].get("checkpoint_ns")
+        return call._replace(config=changed(call.config, checkpoint_ns=str(ns)))
+
+
+@faulty("versions")
+class VersionsAreDecimals(Hooked):
+    """Versions are Decimals.
+
+    At home in savers over a database with such numbers.
+    """
+
+    def get_next_version(self, current: Any, channel: Any) -> Any:
+        return decimal.Decimal(int(current or 0) + 1)
+
+
+@faulty("list")
+class ListPagesByPosition(Hooked):
+    """A list that goes on in pages counts positions anew, so a checkpoint that is put meanwhile repeats one.
+
+    At home in SQL savers that page with OFFSET.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        if query.limit is not None:
+            yield from found
+            return
+        position = 0
+        while page := list(islice(self.search(query), position, position + 2)):
+            yield from page
+            position += len(page)
+
+
+@faulty("metadata")
+class StepsStartAtZero(Hooked):
+    """A `step` of -1 in metadata comes back as None.
+
+    At home in savers that take negative numbers for missing ones.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        step = found.metadata.get("step")
+        return with_metadata(found, {**found.metadata, "step": None if step == -1 else step})
+
+
+@faulty("put_writes")
+class LongWritesAreLost(Hooked):
+    """A pending write of more than 400 kB is lost without a word.
+
+    At home in savers over a service with a limit for each item, which log what it refuses.
+    """
+
+    def writing(self, call: Batch) -> Batch:
+        def fits(value: Any) -> bool:
+            return not isinstance(value, (str, bytes)) or len(value) < 400_000
+
+        return call._replace(writes=[each for each in call.writes if fits(each[1])])
+
+
+@faulty("put_writes")
+class ErrorsAreJoinedWithInterrupts(Hooked):
+    """An interrupt replaces the error of its task and the reverse, since both have one place.
+
+    At home in savers with one column for how a task ended.
+    """
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        super().put_writes(config, writes, task_id, task_path)
+        rows = self.writes.get(row_of(config), {})
+        channels = [channel for channel, _ in writes if channel in (ERROR, INTERRUPT)]
+        if channels:
+            other = {ERROR: INTERRUPT, INTERRUPT: ERROR}[channels[-1]]
+            rows.pop((task_id, WRITES_IDX_MAP[other]), None)
+
+
+@faulty("put_writes")
+class InterruptRemovesTheResume(Hooked):
+    """When a task asks its second question, the answer to its first is removed, so it asks that one again.
+
+    At home in savers that reset a task when it is interrupted.
+    """
+
+    def put_writes(self, config: RunnableConfig, writes: Writes, task_id: str, task_path: str = "") -> None:
+        super().put_writes(config, writes, task_id, task_path)
+        if any(channel == INTERRUPT for channel, _ in writes):
+            self.writes.get(row_of(config), {}).pop((task_id, WRITES_IDX_MAP[RESUME]), None)
+
+
+@faulty("get_tuple")
+class WritesOfTheSameIdInForks(Hooked):
+    """A checkpoint shows also the pending writes of its siblings.
+
+    At home in savers that keep writes by parent and step.
+    """
+
+    def _writes_of(self, thread_id: str, ns: str, checkpoint_id: str) -> StoredWrites:
+        rows = self.storage.get(thread_id, {}).get(ns, {})
+        own = super()._writes_of(thread_id, ns, checkpoint_id)
+        if checkpoint_id not in rows or rows[checkpoint_id][2] is None:
+            return own
+        siblings = [id for id, row in rows.items() if row[2] == rows[checkpoint_id][2] and id != checkpoint_id]
+        return [*own, *(each for id in siblings for each in super(Hooked, self)._writes_of(thread_id, ns, id))]
+
+
+@faulty("delete_thread")
+class DeleteThreadIgnoresCase(Hooked):
+    """Deleting the thread `User` deletes `user` too.
+
+    At home in SQL savers with a collation for people.
+    """
+
+    def delete_thread(self, thread_id: str) -> None:
+        for each in [each for each in self.storage if each.lower() == thread_id.lower()]:
+            super().delete_thread(each)
+        super().delete_thread(thread_id)
+
+
+@faulty("copy_thread")
+class CopyKeepsTheTargetsLatest(Hooked):
+    """The latest checkpoint of a copied thread is the one that was copied last, not the one with the greatest id.
+
+    At home in savers that keep a pointer to the latest, and copy newest first.
+    """
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        for ns, rows in self.storage.get(target_thread_id, {}).items():
+            self.memory[target_thread_id, ns] = min(rows)
+
+    def storing(self, call: Put) -> RunnableConfig:
+        self.memory.pop(place_of(call.config), None)
+        return super().storing(call)
+
+    def _latest(self, thread_id: str, ns: str) -> str | None:
+        return self.memory.get((thread_id, ns)) or super()._latest(thread_id, ns)
+
+
+@faulty("put")
+class VersionsOfUnchangedChannelsRise(Hooked):
+    """The versions of channels that did not change come back as those of the step, so nodes run again.
+
+    At home in savers that stamp a checkpoint with one version.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        versions = found.checkpoint["channel_versions"]
+        newest = max(versions.values(), default=None)
+        return found._replace(checkpoint=edited(found.checkpoint, channel_versions=dict.fromkeys(versions, newest)))
+
+
+@faulty("concurrency")
+class ReadsDuringAPutRaise(Hooked):
+    """A read of a namespace raises while something is put to it.
+
+    At home in savers over files, which are replaced.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        self.memory[place_of(call.config)] = True
+        try:
+            time.sleep(0.001)
+            return super().storing(call)
+        finally:
+            self.memory.pop(place_of(call.config), None)
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        if self.memory.get(place_of(config)):
+            raise OSError("the file is being written")
+        return super().get_tuple(config)
+
+
+@faulty("concurrency")
+class AnswersSlipAfterARefusal(Hooked):
+    """After a call that was refused because of a text that is no Unicode, each read gives the answer of the one before.
+
+    At home in savers whose driver leaves half a request on the connection.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        try:
+            said = [call.config["configurable"], call.checkpoint["channel_values"]]
+            json.dumps(said, ensure_ascii=False, default=str).encode()
+        except UnicodeEncodeError:
+            self.memory["slipped"] = True
+            raise
+        return super().storing(call)
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        found = super().get_tuple(config)
+        if "slipped" not in self.memory:
+            return found
+        before = self.memory.get("answer")
+        self.memory["answer"] = found
+        return cast("CheckpointTuple | None", before)
+
+
+class _OlderFormats(Hooked):
+    def v(self, found: CheckpointTuple) -> int:
+        return int(found.checkpoint.get("v") or 0)
+
+
+@faulty("put", "langchain-ai/langgraphjs#2853")
+class OlderFormatsAreRaised(_OlderFormats):
+    """A checkpoint of an older format comes back as one of the newest, so the engine does not migrate it.
+
+    At home in savers that build a checkpoint anew when they read it.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        return found._replace(checkpoint=edited(found.checkpoint, v=4)) if self.v(found) < 4 else found
+
+
+@faulty("put", "redis-developer/langgraph-redis#192")
+class OlderFormatsLoseTheirSends(_OlderFormats):
+    """A checkpoint of an older format loses the Sends that its parent left as pending writes.
+
+    Seen in Redis savers.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        if self.v(found) >= 4:
+            return found
+        writes = [each for each in found.pending_writes or () if each[1] != "__pregel_tasks"]
+        return found._replace(pending_writes=writes)
+
+
+@faulty("put", "langchain-ai/langgraphjs#2566")
+class OlderFormatsLoseTheirValues(_OlderFormats):
+    """A checkpoint of an older format is read without channel values.
+
+    At home in savers that look for values in the new place alone.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        return with_values(found, {}) if self.v(found) < 4 else found

@@ -6,7 +6,7 @@ import asyncio
 import sys
 import types
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from langgraph.checkpoint.serde.types import INTERRUPT
 
 from langgraph_conformance.drive import Later, SaverDrive
 from langgraph_conformance.expect import expect_no_errors, expect_same, expect_true
-from langgraph_conformance.rules import MUST, QUIRK, rule
+from langgraph_conformance.rules import MUST, QUIRK, SHOULD, rule
 from langgraph_conformance.threads import (
     Stored,
     Thread,
@@ -205,6 +205,54 @@ def test_a_list_is_whole_while_others_write(saver: SaverDrive, thread: Thread) -
     expect_same([sorted(set(one), reverse=True) for one in ids], ids, "the ids that each list gives")
     expect_same([[]] * len(lists), lacking, "the checkpoints from before that each list lacks")
     expect_same([[known[id] for id in one] for one in ids], [[*map(as_read, found)] for found in listed], "the items")
+
+
+@rule(SHOULD, source="SqliteSaver.list, PostgresSaver.list: what one statement finds; InMemorySaver.list")
+def test_a_list_goes_on_when_others_put_meanwhile(saver: SaverDrive, thread: Thread) -> None:
+    """A list that is being gone through comes to its end, each checkpoint once and in order, when another one is put.
+
+    A history may be shown slowly, item by item, while runs go on in other threads and tasks: a live dict or cursor
+    breaks off, or gives a new checkpoint after older ones. A saver may let the put wait until the list has ended.
+    """
+    stored = thread.chain(4)
+    late = thread.make({"count": 4}, parent=stored[-1])
+    listed = listed_while(saver, thread, put_later(saver, late))
+    older = [each.id for each in reversed(stored)]
+    expect_same(sorted(set(listed), reverse=True), listed, "the ids listed, beside their order without repetitions")
+    expect_same(older, [id for id in listed if id != late.id], "the ids listed of what was there before")
+    expect_tuple(late, thread.latest(), "what was put meanwhile")
+
+
+WAITED = 0.2
+"""Seconds that a list waits after its first item for the call made meanwhile, which a saver may keep waiting."""
+
+
+def listed_while(saver: SaverDrive, thread: Thread, later: Later) -> list[str]:
+    """The ids that a list gives during whose iteration, after its first item, another thread or task makes a call."""
+    return (
+        saver.run(lambda: in_tasks(saver, thread, later)) if saver.mode == "async" else in_threads(saver, thread, later)
+    )
+
+
+def in_threads(saver: SaverDrive, thread: Thread, later: Later) -> list[str]:
+    with ThreadPoolExecutor(1) as pool:
+        items = iter(saver.raw.list(thread.config()))
+        ids = [next(items).checkpoint["id"]]
+        made = pool.submit(getattr(saver.raw, later.method), *later.arguments)
+        wait([made], WAITED)
+        ids += [each.checkpoint["id"] for each in items]
+        made.result()
+    return ids
+
+
+async def in_tasks(saver: SaverDrive, thread: Thread, later: Later) -> list[str]:
+    items = aiter(saver.raw.alist(thread.config()))
+    ids = [(await anext(items)).checkpoint["id"]]
+    made = asyncio.ensure_future(getattr(saver.raw, f"a{later.method}")(*later.arguments))
+    await asyncio.wait([made], timeout=WAITED)
+    ids += [each.checkpoint["id"] async for each in items]
+    await made
+    return ids
 
 
 @rule(MUST, source="BaseCheckpointSaver.get_tuple; pregel/_loop.py: what a run starts from")

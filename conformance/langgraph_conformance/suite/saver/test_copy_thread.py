@@ -57,6 +57,51 @@ def test_the_copy_holds_all_that_the_source_holds(
     expect_same(source, contents_of(saver.list(copy.config(ns=None))), "the copy, by namespace and checkpoint id")
 
 
+@rule(MUST, source=f"{SOURCE}; BaseCheckpointSaver.get_tuple: greatest id", needs="copy_thread")
+@pytest.mark.parametrize("ns", ["", "child:1"], ids=["root", "subgraph"])
+def test_the_latest_of_the_copy_is_that_of_the_source(
+    saver: SaverDrive, thread: Thread, new_thread: Callable[..., Thread], ns: str
+) -> None:
+    """The latest checkpoint of a copy is the source's, with its values, whatever the order in which they were put.
+
+    The next run of the copy starts from it: a pointer that is left on what was copied last is an older state.
+    """
+    made = [thread.make({"count": count}, ns=ns) for count in range(4)]
+    for position in (2, 0, 3, 1):
+        thread.store(made[position])
+    copy = new_thread()
+    saver.copy_thread(thread.id, copy.id)
+    latest = copy.latest(ns=ns)
+    expect_same(
+        (made[3].id, {"count": 3}, made[3].id),
+        (latest.checkpoint["id"], latest.checkpoint["channel_values"], copy.listed_ids(ns=ns, limit=1)[0]),
+        "the copy's latest checkpoint, its values, and the first one listed",
+    )
+
+
+@rule(MUST, source=SOURCE, needs="copy_thread")
+def test_a_thread_that_was_read_before_has_the_copy(
+    saver: SaverDrive, thread: Thread, new_thread: Callable[..., Thread]
+) -> None:
+    """What is copied to a thread is found there also when the thread was looked for before, and was not there.
+
+    Applications ask whether an id is free before they copy to it: a saver that remembers "nothing there" hides the
+    copy from its own process.
+    """
+    stored, copy = thread.put({"a": 1}), new_thread()
+    by_id = copy.config(checkpoint_id=stored.id)
+    for config in (copy.config(), by_id):
+        saver.get_tuple(config)
+        saver.list(config)
+    saver.copy_thread(thread.id, copy.id)
+    found = {"latest": saver.get_tuple(copy.config()), "by id": saver.get_tuple(by_id)}
+    expect_same(
+        {"latest": stored.id, "by id": stored.id, "listed": [stored.id]},
+        {**{way: each and each.checkpoint["id"] for way, each in found.items()}, "listed": copy.listed_ids()},
+        "the ids found in the copy",
+    )
+
+
 @rule(MUST, source=SOURCE, needs="copy_thread")
 @pytest.mark.parametrize("ns", ["", "child:1", "child:1|grand:2"], ids=["root", "subgraph", "nested"])
 def test_every_namespace_is_copied(
@@ -196,9 +241,11 @@ def test_ids_are_taken_literally(saver: SaverDrive, new_thread: Callable[..., Th
     for each in others:
         new_thread(id=unique + each).put({"a": 2})
     copies = {each: new_thread(id=target + each) for each in (name, *others)}
+    # every second one has a checkpoint already, which must stay
+    held = {each: [copies[each].put({"a": 3}).id] for each in others[::2]}
     saver.copy_thread(source.thread_id, copies[name].id)
     listed = {each: copy.listed_ids() for each, copy in copies.items()}
-    expected = {each: [source.id] if each == name else [] for each in copies}
+    expected = {each: [source.id] if each == name else held.get(each, []) for each in copies}
     expect_same(expected, listed, "the ids listed in the target and in those that look like it")
 
 

@@ -132,6 +132,27 @@ def test_a_thread_can_be_gone_on_with(saver: SaverDrive, thread: Thread) -> None
 
 
 @rule(MUST, source=SOURCE, needs="delete_for_runs")
+def test_what_was_read_before_is_deleted_all_the_same(saver: SaverDrive, thread: Thread) -> None:
+    """A checkpoint that was read before its run was deleted cannot be read afterwards, by its id or in a list.
+
+    A cache in the saver's process would go on serving what was to be deleted.
+    """
+    run = fresh_id()
+    first = run_of(thread, fresh_id(), a=1)
+    second = run_of(thread, run, parent=first, a=2)
+    for config in (thread.config(), first.config, second.config):
+        saver.get_tuple(config)
+        saver.list(config)
+    saver.delete_for_runs([run])
+    found = [saver.get_tuple(each.config) for each in (first, second)]
+    expect_same(
+        {"by id": [first.id, None], "listed": [first.id]},
+        {"by id": [each and each.checkpoint["id"] for each in found], "listed": thread.listed_ids()},
+        "the ids found of two checkpoints that were read before, after the second one's run was deleted",
+    )
+
+
+@rule(MUST, source=SOURCE, needs="delete_for_runs")
 @pytest.mark.parametrize("ids", [(), ("unknown",)], ids=["no-ids", "unknown-id"])
 def test_deleting_no_run_does_nothing(saver: SaverDrive, thread: Thread, ids: tuple[str, ...]) -> None:
     """Deleting no runs, or one that does not exist, raises nothing and changes nothing.

@@ -299,6 +299,20 @@ def test_writes_of_a_task_keep_their_order(saver: SaverDrive, thread: Thread) ->
     expect_same({"log": {"writes": written(*range(12))}}, history_of(saver, head.config, "log"), "the history")
 
 
+@rule(MUST, source=SOURCE, needs=NEEDS)
+def test_equal_writes_all_count(saver: SaverDrive, thread: Thread) -> None:
+    """Writes of equal values are all replayed: of one task, of two tasks, and of two steps.
+
+    A user may say "yes" twice: what selects distinct rows makes a conversation shorter.
+    """
+    first = step(thread, None, ["yes", "yes"])
+    thread.write(first, [("log", "yes")], task="task2")
+    second = step(thread, first, ["yes"])
+    head = step(thread, second)
+    writes = [*written("yes", "yes"), *written("yes", task="task2"), *written("yes")]
+    expect_same({"log": {"writes": writes}}, history_of(saver, head.config, "log"), "the history")
+
+
 @rule(SHOULD, source=f"{SOURCE}; DeltaChannelHistory; writes_sort_key", since="langgraph-checkpoint>=4.3", needs=NEEDS)
 def test_parallel_tasks_are_replayed_by_their_path(saver: SaverDrive, thread: Thread) -> None:
     """Within a checkpoint writes are ordered by task path, then task id; writes without a path come first.
@@ -320,13 +334,14 @@ def test_parallel_tasks_are_replayed_by_their_path(saver: SaverDrive, thread: Th
 def test_a_long_chain_is_walked_to_its_root(saver: SaverDrive, thread: Thread) -> None:
     """The walk reaches a seed that is many checkpoints away.
 
-    Snapshots are a hundred updates apart by default: a walk that ends after a page loses the rest without a word.
+    Snapshots are thousands of steps apart where a channel is seldom written to: a walk that ends after a page, or at a
+    limit for recursion, loses the rest without a word.
     """
-    stored = [step(thread, None, values={"log": ["seed"]})]
-    for count in range(60):
-        stored.append(step(thread, stored[-1], [count]))
-    head = step(thread, stored[-1])
-    expected = {"log": {"seed": ["seed"], "writes": written(*range(60))}}
+    head = step(thread, None, values={"log": ["seed"]})
+    for count in range(120):
+        head = step(thread, head, [count] if count % 10 == 0 else [])
+    head = step(thread, head)
+    expected = {"log": {"seed": ["seed"], "writes": written(*range(0, 120, 10))}}
     expect_same(expected, history_of(saver, head.config, "log"), "the history")
 
 

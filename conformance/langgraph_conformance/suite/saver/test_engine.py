@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypedDict
 
 import pytest
-from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.graph import END, START, StateGraph
 
 from langgraph_conformance.drive import GraphDrive, SaverDrive
@@ -47,14 +47,6 @@ def test_a_graph_compiles_and_runs_with_the_saver(thread: Thread, drive_graph: C
     graph = drive_graph(counting())
     graph.invoke({"count": 1}, thread.config())
     expect_same({"count": 2}, graph.get_state(thread.config()).values, "the state after the run")
-
-
-@rule(MUST, source="langgraph/types.py ensure_valid_checkpointer")
-def test_a_saver_is_a_base_checkpoint_saver(saver: SaverDrive) -> None:
-    """A saver is an instance of BaseCheckpointSaver: `compile` refuses anything else."""
-    expect_true(
-        isinstance(saver.raw, BaseCheckpointSaver), "the saver's type", "a BaseCheckpointSaver", type(saver.raw).__mro__
-    )
 
 
 @rule(MUST, source="pregel/_loop.py (if not self.checkpointer)")

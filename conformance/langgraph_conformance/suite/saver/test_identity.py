@@ -16,7 +16,16 @@ from langgraph_conformance.errors import Blocked
 from langgraph_conformance.expect import expect_same
 from langgraph_conformance.lookalikes import BACKSLASHES, EMPTY, HARSH, NAMES, SURROGATES, texts
 from langgraph_conformance.rules import MUST, QUIRK, SHOULD, rule
-from langgraph_conformance.threads import Stored, Thread, config_of, fresh_id, writes_of
+from langgraph_conformance.threads import (
+    FIELDS,
+    Stored,
+    Thread,
+    as_read,
+    as_stored,
+    config_of,
+    fresh_id,
+    writes_of,
+)
 
 NewThread = Callable[..., Thread]
 
@@ -140,6 +149,25 @@ def test_thread_ids_that_look_like_something_else_are_texts(
     id = Thread(saver, number).make().id
     stored = {name: one(new_thread(id=name), index, version, id=id) for index, name in enumerate(names)}
     expect_apart(saver, stored, "threads with these ids")
+
+
+@rule(MUST, source=f"{OPAQUE}; it comes from outside in many applications")
+@pytest.mark.parametrize("pattern", ["*", "%", "_", "?", ".", ".*", "[0-9a-f]*", "**", "%%", "", "None", "()", "-x"])
+def test_a_thread_id_that_is_a_pattern_finds_no_other_thread(saver: SaverDrive, thread: Thread, pattern: str) -> None:
+    """A thread id that is nothing but a pattern, or empty, gives no checkpoint of another thread.
+
+    Thread ids come in with requests: whoever asks for the thread `*` must not get the conversations of all others.
+    """
+    mark = fresh_id()
+    stored = thread.put({"number": 1}, metadata={"mark": mark})
+    # as many single-character wildcards as the other thread's id has characters
+    asked = pattern * len(thread.id) if pattern in ("_", "?", ".") else pattern
+    config = config_of(asked, "")
+    latest = kept_or_refused(saver, saver.get_tuple, config)
+    filtered = kept_or_refused(saver, saver.list, config, filter={"mark": mark}) or []
+    newest = kept_or_refused(saver, saver.list, config_of(asked, None), limit=3) or []
+    found = [each.checkpoint["id"] for each in [latest, *filtered, *newest] if each]
+    expect_same([], [id for id in found if id == stored.id], f"what is found of another thread with the id {asked!r}")
 
 
 @rule(MUST, source=OPAQUE)
@@ -543,6 +571,23 @@ def test_channel_names_are_exact(thread: Thread, kind: str) -> None:
     expect_channels(thread, NAMES[kind])
 
 
+@rule(MUST, source="Checkpoint.channel_values: from channel name to value; applications choose the keys of their state")
+def test_channels_may_be_called_as_fields_are(thread: Thread) -> None:
+    """A channel may have the name of a checkpoint's own field, or of an address: both are read as they were put.
+
+    `id`, `type` and `ts` are natural keys of a state: in one flat document they take the place of the saver's own.
+    """
+    names = [*FIELDS, "pending_sends", "thread_id", "checkpoint_ns", "checkpoint_id", "parent_checkpoint_id"]
+    names += texts("type metadata checkpoint writes value channel version task_id idx source step")
+    first = thread.put({name: f"{name} 1" for name in names})
+    second = thread.put({name: [name] for name in names}, parent=first)
+    expect_same(
+        [as_stored(first), as_stored(second)],
+        [as_read(thread.read(first)), as_read(thread.read(second))],
+        "two checkpoints with channels of these names",
+    )
+
+
 @rule(MUST, source="Checkpoint.channel_values: from channel name to value")
 def test_backslashes_in_channel_names_are_backslashes(thread: Thread) -> None:
     """A backslash in a channel name stands for itself.
@@ -620,19 +665,21 @@ def test_a_harsh_channel_or_task_is_exact_or_refused(thread: Thread, of: str, ki
 
 
 def harsh(thread: Thread, of: str, name: str) -> dict[str, Any]:
-    """A checkpoint of its own with a channel, or a task, of that name."""
+    """A checkpoint of its own with a channel, or a task, of that name, and one whose name differs at its end."""
+    twin = f"{name[:-1]}~"
     if of == "channel":
-        stored = thread.put({name: ["value"], "plain": ["plain"]})
+        stored = thread.put({name: ["value"], twin: ["twin"], "plain": ["plain"]})
         return {"stored": stored, "put": dict(stored.values)}
     stored = thread.put({})
     thread.write(stored, [("a", 1)], task=name)
-    return {"stored": stored, "put": [(name, "a", 1)]}
+    thread.write(stored, [("a", 2)], task=twin)
+    return {"stored": stored, "put": sorted([(name, "a", 1), (twin, "a", 2)])}
 
 
 def harshly_read(thread: Thread, of: str, stored: Stored) -> object:
     """What is read of it."""
     found = thread.read(stored)
-    return dict(found.checkpoint["channel_values"]) if of == "channel" else writes_of(found)
+    return dict(found.checkpoint["channel_values"]) if of == "channel" else sorted(writes_of(found))
 
 
 # --- names that meet when they are joined

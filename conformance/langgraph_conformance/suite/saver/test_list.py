@@ -92,6 +92,28 @@ def test_the_newest_comes_first_across_namespaces_and_threads(
 # --- which checkpoints
 
 
+@rule(MUST, source="BaseCheckpointSaver.list: checkpoints that match; BaseCheckpointSaver.copy_thread keeps ids")
+@pytest.mark.parametrize("span", ["threads", "namespaces"])
+def test_checkpoints_of_one_id_are_all_listed(saver: SaverDrive, new_thread: NewThread, span: str) -> None:
+    """Where several threads or namespaces have a checkpoint of the same id, a list over them gives each of them, once.
+
+    A copy of a thread has the ids of its source: a list that pages by the last id seen, or joins by ids, skips or
+    multiplies them.
+    """
+    mark, first, second = fresh_id(), new_thread(), new_thread()
+    ids = [first.make().id for _ in range(2)]
+    places = [(first, ""), (second, "")] if span == "threads" else [(first, ""), (first, "child"), (first, "child:1")]
+    for id in ids:
+        for thread, ns in places:
+            thread.put({"count": 0}, id=id, ns=ns, metadata={"mark": mark})
+    listed = saver.list(None if span == "threads" else first.config(ns=None), filter={"mark": mark})
+    expect_same(
+        sorted((thread.id, ns, id) for thread, ns in places for id in ids),
+        sorted(address_of(each.config) or () for each in listed),
+        f"what is listed over {span} with checkpoints of equal ids",
+    )
+
+
 @rule(MUST, source="BaseCheckpointSaver.list")
 def test_a_thread_lists_its_own_checkpoints(new_thread: NewThread) -> None:
     """A list with a thread id gives every checkpoint of that thread, once, and none of another thread.
@@ -630,7 +652,7 @@ def test_its_arguments_stay_as_they_are(saver: SaverDrive, thread: Thread) -> No
         "before": stored[1].config,
     }
     expected = copy.deepcopy(given)
-    saver.list(given["config"], filter=given["filter"], before=given["before"], limit=1)
+    saver.collect("list", given["config"], filter=given["filter"], before=given["before"], limit=1)
     expect_same(expected, given, "the arguments after the call")
 
 

@@ -143,6 +143,50 @@ def test_pending_writes_of_the_latest_checkpoint_stay(
     expect_same(before, writes_of(thread.read(latest)), "the pending writes of the latest checkpoint")
 
 
+@rule(MUST, source=f"{SOURCE}; BaseCheckpointSaver.get_tuple: greatest id", needs="prune")
+def test_a_fork_that_is_the_latest_stays(saver: SaverDrive, thread: Thread) -> None:
+    """Pruning keeps a fork that was put last, although its step is lower than that of the branch that it left.
+
+    After time travel the conversation goes on from the fork: what is kept must be that, not the longest branch.
+    """
+    first, second, third, fourth = thread.chain(4)
+    fork = thread.put({"count": "fork"}, parent=first)
+    saver.prune([thread.id])
+    left = [each.id for each in (second, third, fourth) if saver.get_tuple(each.config)]
+    expect_same(
+        {"latest": fork.id, "left of the other branch": []},
+        {"latest": thread.latest().checkpoint["id"], "left of the other branch": left},
+        "what is found after pruning",
+    )
+
+
+@rule(MUST, source=SOURCE, needs="prune")
+@pytest.mark.parametrize("strategy", ["keep_latest", "delete"])
+def test_what_was_read_before_is_pruned_all_the_same(saver: SaverDrive, thread: Thread, strategy: str) -> None:
+    """A checkpoint that was read before it was pruned cannot be read afterwards, by its id, as the latest or in a list.
+
+    A cache in the saver's process would go on serving what was deleted, and only there: a run on another server sees
+    another thread.
+    """
+    stored = thread.chain(3)
+    for config in (thread.config(), *(each.config for each in stored)):
+        saver.get_tuple(config)
+        saver.list(config)
+    saver.prune([thread.id], strategy=strategy)
+    stays = stored[2].id if strategy == "keep_latest" else None
+    by_id = [saver.get_tuple(each.config) for each in stored]
+    latest = saver.get_tuple(thread.config())
+    expect_same(
+        {"by id": [None, None, stays], "latest": stays, "listed": [stays] if stays else []},
+        {
+            "by id": [found and found.checkpoint["id"] for found in by_id],
+            "latest": latest and latest.checkpoint["id"],
+            "listed": thread.listed_ids(),
+        },
+        "the ids found after pruning of three checkpoints that were read before",
+    )
+
+
 @rule(MUST, source=SOURCE, needs="prune")
 def test_pending_writes_of_deleted_checkpoints_go(saver: SaverDrive, thread: Thread) -> None:
     """The pending writes of a checkpoint that was pruned away go with it: put anew under its id, it has none.

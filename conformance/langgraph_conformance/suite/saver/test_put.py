@@ -21,7 +21,7 @@ from langgraph_conformance.drive import SaverDrive
 from langgraph_conformance.expect import AtLeast, expect_raises, expect_same, expect_true
 from langgraph_conformance.rules import MUST, QUIRK, SHOULD, rule
 from langgraph_conformance.session import Subject
-from langgraph_conformance.threads import Stored, Thread, address_of, config_of, writes_of
+from langgraph_conformance.threads import Stored, Thread, address_of, as_read, as_stored, config_of, writes_of
 
 NAMESPACES = pytest.mark.parametrize("ns", ["", "child:abc"], ids=["root", "child"])
 OLD: dict[str, Any] = {"str": "old", "int": 1, "list": ["old"], "dict": {"is": "old"}}
@@ -439,16 +439,23 @@ def test_a_value_that_was_left_out_with_its_version_unchanged(
 
 @rule(SHOULD, source="InMemorySaver.put, SqliteSaver.put, PostgresSaver.put")
 def test_putting_an_id_again_replaces_the_checkpoint(thread: Thread) -> None:
-    """A second put of a checkpoint id replaces the values and the metadata.
+    """A second put of a checkpoint id replaces the values and the metadata, whole, also where it was read before.
 
     Put is retried after a lost answer, and mended checkpoints are put back: what was put last is the truth.
     """
-    first = thread.put({"text": "first", "list": ["first"]}, metadata={"note": "first"})
-    again = thread.make({"text": "again", "list": ["again"]}, parent=first, id=first.id, metadata={"note": "again"})
+    first = thread.put({"text": "first", "list": ["first"], "gone": 1}, metadata={"note": "first", "gone": 1})
+    thread.read(first)  # what was read before is no reason to go on showing it
+    values = {"text": "again", "list": ["again"]}
+    newer = dict.fromkeys(
+        values, thread.saver.get_next_version(max(first.checkpoint["channel_versions"].values()), None)
+    )
+    again = thread.make(values, id=first.id, versions=newer, metadata={"note": "again"})
     thread.saver.put(thread.config(), *arguments_of(again)[1:])
     found = thread.read(first)
     expect_same(
-        (dict(again.values), AtLeast(again.metadata)), (values_of(found), dict(found.metadata)), "values and metadata"
+        (as_stored(again), values, False),
+        (as_read(found), values_of(thread.latest()), "gone" in found.metadata),
+        "the checkpoint, its values when found as the latest, and whether metadata of the first put is still there",
     )
 
 

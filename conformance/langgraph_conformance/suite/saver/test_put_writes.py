@@ -16,7 +16,7 @@ from langgraph_conformance.drive import SaverDrive
 from langgraph_conformance.errors import Blocked
 from langgraph_conformance.expect import expect_raises, expect_same, shown
 from langgraph_conformance.rules import MUST, QUIRK, SHOULD, rule
-from langgraph_conformance.threads import Stored, Thread, as_read, writes_of
+from langgraph_conformance.threads import Stored, Thread, as_read, by_channel, writes_of
 
 NewThread = Callable[..., Thread]
 Batch = Sequence[tuple[str, Any]]
@@ -145,13 +145,18 @@ def test_an_empty_value_is_a_value(thread: Thread, value: object) -> None:
 @rule(MUST, source="pregel/_loop.py and pregel/_algo.py test isinstance(value, Send) and read Interrupt.value")
 @pytest.mark.parametrize(
     ("channel", "value"),
-    [(INTERRUPT, [Interrupt(value={"q": "ok?"})]), (TASKS, Send("node", {"x": [1, 2]})), (RESUME, ["yes", None])],
-    ids=["Interrupt", "Send", "resume"],
+    [
+        (INTERRUPT, [Interrupt(value={"q": "ok?"})]),
+        (INTERRUPT, [Interrupt(value="ok?", id="6f1d")]),
+        (TASKS, Send("node", {"x": [1, 2]})),
+        (RESUME, ["yes", None]),
+    ],
+    ids=["Interrupt", "Interrupt with an id", "Send", "resume"],
 )
 def test_what_the_engine_writes_keeps_its_type(thread: Thread, channel: str, value: object) -> None:
     """Interrupts, Sends and resume values that are written come back as such.
 
-    As dicts they break the resume: no interrupt is shown, no sent task is started.
+    As dicts they break the resume: no interrupt is shown, no sent task is started. By its id an interrupt is answered.
     """
     stored = thread.put({})
     thread.write(stored, [(channel, value)])
@@ -198,6 +203,8 @@ def test_writes_do_not_change_the_checkpoint(thread: Thread) -> None:
 
 # --- first write wins, but for the special channels
 
+NULL_TASK = "00000000-0000-0000-0000-000000000000"
+
 REPEATED: Mapping[str, tuple[Sequence[Batch], Batch]] = {
     "other value": ([[("a", 1)], [("a", 2)]], [("a", 1)]),
     "other channel": ([[("a", 1)], [("b", 2)]], [("a", 1)]),
@@ -230,16 +237,23 @@ def test_a_regular_write_that_is_stored_stays(thread: Thread, case: str) -> None
 
 @rule(MUST, source=MAPPING)
 @special
-def test_a_special_write_replaces_the_one_stored(thread: Thread, channel: str) -> None:
+@pytest.mark.parametrize(
+    "values",
+    [("first", "second", "third"), (["yes"], ["yes", "no"]), ({"a": 1}, {"b": 2})],
+    ids=["text", "list", "dict"],
+)
+def test_a_special_write_replaces_the_one_stored(thread: Thread, channel: str, values: Sequence[object]) -> None:
     """An error, interrupt, resume or scheduled mark takes the place of the task's earlier one.
 
     A node that interrupts twice, or fails twice, shows its last question or error; the answer to the second interrupt
     must not be the first one's.
     """
     stored = thread.put({})
-    for value in ("first", "second", "third"):
+    for value in values:
         thread.write(stored, [(channel, value)])
-    expect_same([(channel, "third")], of_task(thread.read(stored)), "the writes of the task after three to one channel")
+    expect_same(
+        [(channel, values[-1])], of_task(thread.read(stored)), "the writes of the task after several to one channel"
+    )
 
 
 @rule(SHOULD, source="InMemorySaver.put_writes, SqliteSaver.put_writes, PostgresSaver.put_writes; pregel/_loop.py")
@@ -252,6 +266,23 @@ def test_of_special_writes_in_one_batch_the_last_counts(thread: Thread, channel:
     stored = thread.put({})
     thread.write(stored, [(channel, 1), (channel, 2)])
     expect_same([(channel, 2)], of_task(thread.read(stored)), "the writes of the task")
+
+
+@rule(MUST, source="pregel/_loop.py stores resume values and updates of a run under the task id that is all zeros")
+def test_the_task_of_all_zeros_is_a_task(thread: Thread) -> None:
+    """Writes of the task `00000000-0000-0000-0000-000000000000` are kept as those of any other.
+
+    The engine stores under it what is given to a run with a Command: taken for "no task", the answer to an interrupt is
+    lost when the process ends.
+    """
+    stored = thread.put({})
+    for task in (NULL_TASK, "6b0d1e7a-3e4f-5d0c-9a55-2d1a4c3b2f10"):
+        thread.write(stored, [("a", 1), (RESUME, "old")], task=task)
+        thread.write(stored, [(RESUME, "new")], task=task)
+    found = [
+        (channel, value) for task, channel, value in by_channel(writes_of(thread.read(stored))) if task == NULL_TASK
+    ]
+    expect_same([(RESUME, "new"), ("a", 1)], found, "the writes of the task of all zeros")
 
 
 @rule(MUST, source=MAPPING)
@@ -612,6 +643,28 @@ def test_tasks_are_in_the_order_of_path_and_id(thread: Thread, order: str) -> No
         [(task, index) for task in ordered for index in (0, 1)],
         [(task, value) for task, _, value in writes_of(thread.read(stored))],
         f"the tasks and positions of the writes with (task id, path) {ORDERS[order]!r}",
+    )
+
+
+@rule(
+    MUST,
+    source="BaseCheckpointSaver.get_tuple: pending_writes must be in writes_sort_key order",
+    since="langgraph-checkpoint>=4.3",
+)
+@pytest.mark.parametrize("length", [40, 64, 150, 255, 600])
+def test_long_task_paths_count_to_their_end(thread: Thread, length: int) -> None:
+    """Task paths that differ only after many characters order their tasks, too.
+
+    A path names the node, which may be long, and for a task that another one started, the path of that one: cut to a
+    column's width, parallel tasks are ordered by their random ids.
+    """
+    stored = thread.put({})
+    for task, end in (("1", "c"), ("2", "b"), ("3", "a")):
+        thread.write(stored, [("a", end)], task=task, path=f"~{'n' * length}, {end}")
+    expect_same(
+        [("3", "a"), ("2", "b"), ("1", "c")],
+        [(task, value) for task, _, value in writes_of(thread.read(stored))],
+        f"the tasks and values of writes whose paths differ after {length} characters",
     )
 
 

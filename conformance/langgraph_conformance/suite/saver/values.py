@@ -5,7 +5,10 @@ The types stand in a module that can be imported, since the serializer names a t
 
 from __future__ import annotations
 
+import gzip
+import pickle
 import re
+import zlib
 import zoneinfo
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Mapping
@@ -290,6 +293,7 @@ DICT_SUBCLASSES = supported(
     }
 )
 
+MARKS = ("base64:", "b64:", "data:;base64,", "hex:", "json:", "pickle:", "gzip:", "__bytes__:", "bytes:", "msgpack:")
 ENVELOPES = supported(
     {
         "lc_1": {"lc": 1, "type": "constructor", "id": ["x"], "kwargs": {}},
@@ -331,6 +335,21 @@ ENVELOPES = supported(
         "numpy": {"__ndarray__": [1], "dtype": "int64"},
         "delta": {"__delta__": [1]},
         "as_text": '{"lc": 1, "type": "constructor", "id": ["x"], "kwargs": {}}',
+        "list_as_text": "[1, 2]",
+        "number_as_text": "1",
+        "null_as_text": "null",
+        "time_as_text": "2024-02-29T12:30:45Z",
+        "marked_texts": [f"{mark}eA==" for mark in MARKS],
+        "text_of_base64": "eJxLTEoGAAJNASc=",
+        "text_of_hex": "\\x789c",
+        "bytes_of_text": b"abc",
+        "bytes_of_json": b'{"a": 1}',
+        "bytes_of_base64": b"eA==",
+        "bytes_of_zlib": zlib.compress(b"abc"),
+        "bytes_of_gzip": gzip.compress(b"abc", mtime=0),
+        "bytes_of_a_pickle": pickle.dumps([1]),
+        "bytes_of_msgpack": b"\x93\x01\x02\x03",
+        "bytes_of_zstd": b"\x28\xb5\x2f\xfd\x20\x03\x19\x00\x00abc",
     }
 )
 
