@@ -16,10 +16,16 @@ EMBEDDED = {
         "SqliteSaver": 'langgraph.checkpoint.sqlite:SqliteSaver.from_conn_string(":memory:")',
         "AsyncSqliteSaver": 'langgraph.checkpoint.sqlite.aio:AsyncSqliteSaver.from_conn_string(":memory:")',
     },
-    "store": {"ReferenceStore": "langgraph_reference:ReferenceStore"},
+    "store": {
+        "InMemoryStore": "langgraph.store.memory:InMemoryStore",
+        "ReferenceStore": "langgraph_reference:ReferenceStore",
+        "SqliteStore": 'langgraph.store.sqlite:SqliteStore.from_conn_string(":memory:")',
+        "AsyncSqliteStore": 'langgraph.store.sqlite.aio:AsyncSqliteStore.from_conn_string(":memory:")',
+    },
 }
 SERVED = {
     "saver": {"PostgresSaver": "officials:postgres_saver", "AsyncPostgresSaver": "officials:async_postgres_saver"},
+    "store": {"PostgresStore": "officials:postgres_store", "AsyncPostgresStore": "officials:async_postgres_store"},
 }
 SERVER = "LANGGRAPH_CONFORMANCE_POSTGRES"
 """Environment variable with the address of a PostgreSQL that has pgvector."""
@@ -61,3 +67,35 @@ async def async_postgres_saver() -> AsyncIterator[Any]:
     with _database() as address:
         async with AsyncPostgresSaver.from_conn_string(address) as saver:
             yield saver
+
+
+@contextmanager
+def postgres_store(index: Any = None, ttl: Any = None) -> Iterator[Any]:
+    from langgraph.store.postgres import PostgresStore
+
+    with _database() as address, PostgresStore.from_conn_string(address, index=index, ttl=ttl) as store:
+        store.setup()
+        _search_exactly(address)
+        yield store
+
+
+@asynccontextmanager
+async def async_postgres_store(index: Any = None, ttl: Any = None) -> AsyncIterator[Any]:
+    from langgraph.store.postgres.aio import AsyncPostgresStore
+
+    with _database() as address:
+        async with AsyncPostgresStore.from_conn_string(address, index=index, ttl=ttl) as store:
+            await store.setup()
+            _search_exactly(address)
+            yield store
+
+
+def _search_exactly(address: str) -> None:
+    """Drop the approximate index: what it misses depends on the planner, on deleted rows and on when those went.
+
+    The configuration for this, ``ann_index_config={"kind": "flat"}``, makes AsyncPostgresStore.setup raise.
+    """
+    import psycopg
+
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("drop index if exists store_vectors_embedding_idx")

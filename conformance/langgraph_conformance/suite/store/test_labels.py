@@ -93,7 +93,7 @@ def test_a_search_prefix_is_exact(store: StoreDrive, root: str, kind: str) -> No
     A prefix that is taken for a text or a pattern, as by LIKE, GLOB, regular expressions or KEYS, gives a user whose id
     is "1", or "%", the memories of others.
     """
-    numbers = placed(root, LABELS[kind], "first", "inner")
+    numbers = placed(root, LABELS[kind], "inner")
     put_all(store, numbers)
     found = {
         namespace: [(each.namespace, number_of(each)) for each in store.search(namespace[:2])] for namespace in numbers
@@ -122,11 +122,10 @@ def test_conditions_on_namespaces_are_exact(store: StoreDrive, root: str, kind: 
 
     Clean-up jobs list a user's namespaces and delete what is in them.
     """
-    first, inner = placed(root, LABELS[kind], "first"), placed(root, LABELS[kind], "inner")
-    put_all(store, {**first, **inner})
-    asked = [namespace for namespace in inner if "*" not in namespace]  # a label "*" is a wildcard by documentation
+    numbers = placed(root, LABELS[kind], "inner")
+    put_all(store, numbers)
+    asked = [namespace for namespace in numbers if "*" not in namespace]  # a label "*" is a wildcard by documentation
     found = {
-        **{("prefix", each): store.list_namespaces(prefix=each) for each in first},
         **{("prefix", each): store.list_namespaces(prefix=each[:2]) for each in asked},
         **{("suffix", each): store.list_namespaces(prefix=(root,), suffix=each[1:]) for each in asked},
     }
@@ -222,16 +221,13 @@ def test_a_joined_lookalike_is_not_read(store: StoreDrive, root: str, separators
 
     A user about whom nothing is known must not be answered with what is known of another.
     """
-    joined = distinct(spread(separators, ("a:b", "c", "d"), ("a", "b:c", "d"), ("a", "b", "c:d"), ("a", "b:c:d")))
-    places = {
-        (each, other): (root, str(number)) for number, each in enumerate(joined) for other in joined if other != each
-    }
-    for (each, _), branch in places.items():
+    patterns = [("a:b", "c", "d"), ("a", "b:c", "d"), ("a", "b", "c:d"), ("a", "b:c:d")]
+    groups = [distinct(spread([separator], *patterns)) for separator in separators]
+    branches = {each: (root, str(number)) for number, each in enumerate(each for group in groups for each in group)}
+    for each, branch in branches.items():
         store.put((*branch, *each[:-1]), each[-1], {"number": 1})
-    found = {
-        (each, other): number_of(store.get((*branch, *other[:-1]), other[-1]))
-        for (each, other), branch in places.items()
-    }
+    places = [(each, other) for group in groups for each in group for other in group if other != each]
+    found = {(each, other): number_of(store.get((*branches[each], *other[:-1]), other[-1])) for each, other in places}
     expect_same(dict.fromkeys(places), found, "what is read of the second place where an item is in the first")
 
 

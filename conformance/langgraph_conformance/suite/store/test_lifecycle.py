@@ -244,11 +244,7 @@ def test_deleting_leaves_no_rows(store_instances: StoreInstances, root: str) -> 
     )
 
 
-@rule(
-    QUIRK,
-    source="how the target is opened",
-    officials={"InMemoryStore": "separate", "SqliteStore": "separate", "PostgresStore": "shared"},
-)
+@rule(QUIRK, source="how the target is opened", officials={"InMemoryStore": "separate"})
 def test_what_two_instances_share(
     store: StoreDrive, store_instances: StoreInstances, root: str, observe: Callable[[object], None]
 ) -> None:

@@ -8,6 +8,7 @@ import random
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -637,9 +638,8 @@ BETTER = 30
 
 
 @rule(MUST, source="BaseStore.search: namespace_prefix, filter", needs="vectors")
-@pytest.mark.parametrize("limit", [1, 3, 10])
 @pytest.mark.parametrize("by", ["prefix", "filter", "filter $ne", "both"])
-def test_what_is_not_asked_for_takes_no_place(scored: StoreDrive, root: str, by: str, limit: int) -> None:
+def test_what_is_not_asked_for_takes_no_place(scored: StoreDrive, root: str, by: str) -> None:
     """Prefix and filter choose first; of what is left the nearest are found, however many better ones lie outside.
 
     Where the nearest are taken first and filtered then, one user's search is empty as soon as others have more to say.
@@ -657,8 +657,12 @@ def test_what_is_not_asked_for_takes_no_place(scored: StoreDrive, root: str, by:
         "filter $ne": {"kind": {"$ne": "other"}},
         "both": {"kind": "ours"},
     }
-    found = scored.search((root, "user1"), query=EAST, filter=filters[by], limit=limit)
-    expect_same([f"ours{number}" for number in range(5)][:limit], keys(found), f"the keys found, by {by}")
+    search = partial(scored.search, (root, "user1"), query=EAST, filter=filters[by])
+    expect_same(
+        {limit: [f"ours{number}" for number in range(5)][:limit] for limit in (1, 3, 10)},
+        {limit: keys(search(limit=limit)) for limit in (1, 3, 10)},
+        f"the keys found by {by}, by the limit",
+    )
 
 
 @rule(MUST, source="BaseStore.search: limit and offset", needs="vectors")
@@ -679,15 +683,18 @@ def test_pages_show_every_item(scored: StoreDrive, root: str, items: int, page: 
 
 
 @rule(MUST, source="BaseStore.search: limit", needs="vectors")
-@pytest.mark.parametrize("limit", [1, 3, 10, 50])
-def test_a_limit_is_filled_and_kept(scored: StoreDrive, root: str, limit: int) -> None:
+def test_a_limit_is_filled_and_kept(scored: StoreDrive, root: str) -> None:
     """A search with a query gives the nearest `limit` items, or all where there are fewer.
 
     A page that is too long does not fit a model's context; one that is too short lacks what was asked for.
     """
     scored.batch([PutOp((root,), f"{number:02}", {"text": at(3 * number)}) for number in range(40)])
-    found = scored.search((root,), query=EAST, limit=limit)
-    expect_same([f"{number:02}" for number in range(40)][:limit], keys(found), "the keys found")
+    limits = (1, 3, 10, 50)
+    expect_same(
+        {limit: [f"{number:02}" for number in range(40)][:limit] for limit in limits},
+        {limit: keys(scored.search((root,), query=EAST, limit=limit)) for limit in limits},
+        "the keys found, by the limit",
+    )
 
 
 @rule(SHOULD, source="BaseStore.search: limit is a number of items", needs="vectors")
