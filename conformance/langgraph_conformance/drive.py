@@ -304,9 +304,17 @@ class SaverDrive(Drive):
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str | None = None
     ) -> None:
         """Store pending writes; without ``task_path`` the argument is left out."""
-        path = () if task_path is None else (task_path,)
-        result: None = self.call("put_writes", config, writes, task_id, *path)
+        result: None = self.call("put_writes", config, writes, task_id, *self.path_arguments(task_path))
         return result
+
+    def path_arguments(self, task_path: str | None) -> tuple[str, ...]:
+        """The argument ``task_path`` of ``put_writes``; none for a saver that cannot take it, as the engine does."""
+        method = getattr(self.raw, self.name_of("put_writes"))
+        try:
+            inspect.signature(method).bind({}, [], "task", "path")
+        except (TypeError, ValueError):
+            return ()
+        return () if task_path is None else (task_path,)
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         result: CheckpointTuple | None = self.call("get_tuple", config)

@@ -54,7 +54,7 @@ def copy_of(made: Stored) -> Any:
 
 def write_later(saver: SaverDrive, stored: Stored, writes: Sequence[tuple[str, Any]], task: str) -> Later:
     """The storing of a task's writes, to be done together with other calls."""
-    later: Later = saver.later.put_writes(stored.config, list(writes), task, f"~{task}")
+    later: Later = saver.later.put_writes(stored.config, list(writes), task, *saver.path_arguments(f"~{task}"))
     return later
 
 
