@@ -150,16 +150,30 @@ class Golden:
             reference = getattr(record_reference(run, saver.mode), view)
             if reference != recorded:
                 return self._drifted(view, run, reference, text)
-        names = {"golden_set": self._set, "view": view, "run": run.name}
+        if not self._holds(view, run.name, text):
+            raise _different(f"the set {self._set.minor}", view, run, recorded or "", text)
+        return None
+
+    def write(self, view: str, name: str, text: str) -> None:
+        """Write a golden that no saver is compared with, if goldens are updated.
+
+        Args:
+            view: ``calls`` or ``wire``.
+            name: of the run, or of the kind of values.
+            text: what it shows.
+        """
+        if self._goldens.updating:
+            self._holds(view, name, text)
+
+    def _holds(self, view: str, name: str, text: str) -> bool:
+        names = {"golden_set": self._set, "view": view, "run": name}
         snapshot = SnapshotAssertion(
             session=self._session,
             extension_class=type("Extension", (GoldenExtension,), names),
             test_location=PyTestLocation(self._item),
             update_snapshots=self._goldens.updating,
         )
-        if not bool(snapshot == text):
-            raise _different(f"the set {self._set.minor}", view, run, recorded or "", text)
-        return None
+        return bool(snapshot == text)
 
     def _drifted(self, view: str, run: GoldenRun, reference: str, text: str) -> None:
         versions = _in_words(installed())

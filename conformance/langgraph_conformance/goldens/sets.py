@@ -90,10 +90,14 @@ def available(folder: Folder) -> list[GoldenSet]:
     return [golden_set for _, golden_set in sorted(sets, key=lambda pair: pair[0])]
 
 
+def not_newer(sets: Iterable[GoldenSet], minor: str) -> list[GoldenSet]:
+    """The sets that are not newer than ``minor``."""
+    return [each for each in sets if Version(each.minor) <= Version(minor)]
+
+
 def choose(sets: Iterable[GoldenSet], minor: str) -> GoldenSet | None:
     """The newest set that is not newer than ``minor``, None if all are."""
-    fitting = [each for each in sets if Version(each.minor) <= Version(minor)]
-    return max(fitting, key=lambda each: Version(each.minor), default=None)
+    return max(not_newer(sets, minor), key=lambda each: Version(each.minor), default=None)
 
 
 def installed() -> dict[str, str]:

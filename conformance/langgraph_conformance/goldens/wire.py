@@ -10,8 +10,12 @@ from typing import Any
 
 import ormsgpack
 
-from .reading import Tree, UnreadableGolden
-from .text import Said, Section
+from .names import AsTheyAre
+from .reading import Tree, UnreadableGolden, sections
+from .sets import GoldenSet
+from .text import Said, Section, text_of
+
+WIRE_VIEW = "wire"
 
 KINDS = (
     "one_argument",
@@ -37,6 +41,25 @@ class Ext:
 
     holds: str
     of: Any
+
+
+def text_of_wire(typed: Mapping[str, tuple[str, bytes]]) -> str:
+    """The golden of named type tags and bytes."""
+    return text_of(Section({name: typed_section(each) for name, each in typed.items()}), AsTheyAre())
+
+
+def recorded_wire(golden_set: GoldenSet) -> dict[str, dict[str, tuple[str, bytes]]]:
+    """Type tag and bytes of every value of a set, by kind and name.
+
+    Raises:
+        UnreadableGolden: a golden has another form.
+    """
+    recorded = {}
+    for kind in sorted(golden_set.names(WIRE_VIEW)):
+        origin = f"{WIRE_VIEW}/{kind}.txt of the set {golden_set.minor}"
+        tree = sections(golden_set.read(WIRE_VIEW, kind) or "", origin)
+        recorded[kind] = {name: typed_in(section, f"{origin}, {name}") for name, section in tree.items()}
+    return recorded
 
 
 def typed_section(typed: tuple[str, bytes]) -> Section:
