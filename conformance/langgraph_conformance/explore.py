@@ -185,8 +185,13 @@ class Explorer:
         """
         self._explore(make, lambda: run_state_machine_as_test(make, settings=self._settings()))  # type: ignore[arg-type]
 
-    def each(self, values: SearchStrategy[Value], body: Callable[[Value], None]) -> None:
+    def each(self, values: SearchStrategy[Value], body: Callable[[Value], None], *, share: float = 1.0) -> None:
         """Call ``body``, which opens an ``example``, with values that are drawn.
+
+        Args:
+            values: what is drawn.
+            body: tries one.
+            share: of the profile's examples, where these cost more.
 
         Raises:
             Exception: what the shortest failing example raised.
@@ -195,7 +200,7 @@ class Explorer:
         def test(value: Value) -> None:
             body(value)
 
-        self._explore(test, self._settings()(given(values)(test)))
+        self._explore(test, self._settings(share)(given(values)(test)))
 
     def _explore(self, seeded: Any, run: Callable[[], None]) -> None:
         if self.seed is not None:
@@ -221,10 +226,10 @@ class Explorer:
         statistics["nodeid"] = self.item.nodeid
         self.item.__dict__["hypothesis_statistics"] = describe_statistics(statistics)
 
-    def _settings(self) -> settings:
+    def _settings(self, share: float = 1.0) -> settings:
         verbosity = _parent().verbosity
         return settings(
-            max_examples=self.profile.examples,
+            max_examples=max(1, int(self.profile.examples * share)),
             stateful_step_count=self.profile.steps,
             deadline=None,
             report_multiple_bugs=False,

@@ -41,3 +41,18 @@ def some_of(**members: Sequence[Any]) -> st.SearchStrategy[dict[str, Any]]:
     return st.tuples(*(st.sampled_from([_ABSENT, _ABSENT, *each]) for each in members.values())).map(
         lambda values: {name: value for name, value in zip(members, values, strict=True) if value is not _ABSENT}
     )
+
+
+# -- values that Hypothesis makes up
+
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+"""Any text that UTF-8 can hold, but for NUL, which official backends refuse."""
+_floats = st.floats(1e-9, 1e12, allow_subnormal=False)
+floats = st.one_of(_floats, _floats.map(lambda number: -number), st.sampled_from([0.0, 0.5, 1.0, 100.0, -3.0]))
+"""Floats within what every official backend keeps exactly."""
+json_values = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-(2**63), 2**63 - 1), floats, texts),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
+    max_leaves=10,
+)
+"""What JSON can hold."""

@@ -6,6 +6,7 @@ It stays where the contract is clear: what official savers do in different ways 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -74,6 +75,8 @@ filters = st.one_of(
     some_of(score=NUMBERS, flag=[True, False]),
     some_of(source=["input", "loop", "update"], step=[-1, 0, 1, 2]),
 )
+FILTERED = ["source", "step", "user", "score", "flag", "run_id"]
+"""Keys of metadata whose values official savers compare alike."""
 changes = st.lists(
     st.tuples(picks, st.sampled_from([0, EMPTIED, *POOL[1:], *[EMPTIED] * (len(POOL) // 5)])), max_size=4
 )
@@ -126,12 +129,14 @@ def names_of(kind: str, chosen: Sequence[int], unique: str, in_front: bool) -> N
         threads = [unique, f"{unique}{separator}a", f"{unique}{separator}a{separator}b"]
         return Names(threads, ["", *joined], joined, ["t", "t1", f"t{separator}a", "a"])
     every = BACKSLASHES if kind == "backslashes" else NAMES[kind]
-    some = [every[(chosen[0] + step) % len(every)] for step in (0, chosen[1] + 1, chosen[2] + 2)]
-    texts = list(dict.fromkeys(some))
-    threads = [f"{text}{unique}" if in_front else f"{unique}{text}" for text in texts]
+    steps = (0, chosen[1] + 1, chosen[2] + 2, chosen[1] + chosen[2] + 4)
+    texts = list(dict.fromkeys(every[(chosen[0] + step) % len(every)] for step in steps))
+    # what begins like another one is never far
+    threads = [f"{text}{unique}" if in_front else f"{unique}{text}" for text in [*texts, f"{texts[0]}1"]]
+    namespaces = list(dict.fromkeys(["", texts[0], f"{texts[0]}:1", *texts[1:3], "child:1|inner:2"]))
     # official savers err with backslashes in names of channels and tasks
-    inner = texts if kind != "backslashes" else ["a", "b", "A"]
-    return Names(threads, ["", *texts, "child:1|inner:2"], inner, [*inner, "t"])
+    inner = texts[:3] if kind != "backslashes" else ["a", "b", "A"]
+    return Names(threads, namespaces, inner, [*inner, f"{inner[0]}1"])
 
 
 @dataclass
@@ -551,9 +556,10 @@ class SaverMachine(Machine):
         filter=st.one_of(st.none(), filters),
         before=st.integers(-4, RANKS),
         limit=st.one_of(st.none(), st.integers(1, 4)),
+        like=st.integers(-3, 5),
     )
     def list_checkpoints(
-        self, scope: str, thread: int, ns: int, filter: dict[str, Any] | None, before: int, limit: int | None
+        self, scope: str, thread: int, ns: int, filter: dict[str, Any] | None, before: int, limit: int | None, like: int
     ) -> None:
         place = (pick(self.names.threads, thread), pick(self.names.namespaces, ns))
         config = {
@@ -562,6 +568,10 @@ class SaverMachine(Machine):
             "all": None,
         }[scope]
         filter = None if filter is None else self.with_run(filter)
+        if like >= 0 and self.known:
+            described = pick(self.checkpoints(), thread).arguments[1]
+            name = pick([name for name in FILTERED if name in described], like)
+            filter = {**(filter or {}), name: described[name]}
         if scope == "all":
             filter = {**(filter or {}), "example": self.unique}
         bound = None
@@ -773,10 +783,14 @@ class SaverMachine(Machine):
                 config = config_of(thread, None)
                 model, found = list(self.model.list(config)), self.saver.list(config)
                 self.compare_lists(model, found, f"all of thread {thread!r}", None, False)
-        for thread, ns in sorted(used):
+        for thread, ns in itertools.product(sorted({place[0] for place in used}), self.names.namespaces):
             if not self.is_unclear(thread, ns, None):
                 with self.shown_if_it_fails():
                     self.read(config_of(thread, ns))
+                with self.shown_if_it_fails():
+                    config = config_of(thread, ns)
+                    model, found = list(self.model.list(config)), self.saver.list(config)
+                    self.compare_lists(model, found, f"namespace {ns!r} of thread {thread!r}", None, True)
         gone = [address for address in dict.fromkeys(self.gone[-MOST_READS:]) if address not in self.unclear]
         for address in dict.fromkeys([*self.known, *gone]):
             with self.shown_if_it_fails():

@@ -46,7 +46,7 @@ filters = st.one_of(
     st.tuples(conditions, some_of(flag=[True, False])).map(lambda drawn: {**drawn[0], **drawn[1]}),
     st.sampled_from(["a", "é", "%"]).map(lambda text: {"flag": True, "digit": {"$gte": 1}, "text": text}),
 )
-paths = st.lists(picks, max_size=3)
+paths = st.lists(picks, max_size=3) | st.lists(picks, max_size=3) | st.lists(picks, min_size=6, max_size=7)
 
 
 class World:
@@ -111,7 +111,9 @@ class StoreMachine(Machine):
             texts = [f"a{separator}b", "a", "b", f"b{separator}c", "c"]
         else:
             every = BACKSLASHES if kind == "backslashes" else NAMES[kind]
-            texts = [every[(chosen[0] + step) % len(every)] for step in (0, chosen[1] + 1, chosen[2] + 2)]
+            steps = (0, chosen[1] + 1, chosen[2] + 2, chosen[1] + chosen[2] + 4)
+            texts = [every[(chosen[0] + step) % len(every)] for step in steps]
+            texts.insert(2, f"{texts[0]}1")  # what begins like another one is never far
         self.keys = list(dict.fromkeys([*texts, "a"]))
         # a label has no period, and a star stands for any label where namespaces are listed
         self.labels = [text for text in self.keys if text and "." not in text and text != "*"]

@@ -1,0 +1,123 @@
+"""Measures which faulty backends the properties find alone, and writes docs/properties.md.
+
+``python docs/measure_properties.py savers [--part 1/3]`` tries each faulty backend of ``tests/faulty`` with the
+properties only, without shrinking, until the first one fails, and keeps what came out in docs/properties.json;
+``--page`` only writes the page from that file. Examples are random: a second run finds a few others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from hypothesis import Phase, settings
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "tests"))
+RECORD = HERE / "properties.json"
+PAGE = HERE / "properties.md"
+CHOSEN = "(both_drives or unusual or test_any or histor or schedul) and not async"
+"""Not the machines for one drive alone: the one for both drives in turns sees what they see."""
+NUMBER = re.compile(r"Found by example (\d+)")
+HEAD = """# What the properties find
+
+The properties draw examples at random and compare a backend with the reference; no list of cases tells them what to
+look for. This page says which of the faulty backends in `tests/faulty` they find alone, without any other rule: which
+property did, in which of its examples, and after how many seconds (of all properties until then, on two busy cores).
+A backend counts as found when a property fails, be it a MUST or a SHOULD. Examples are random: another run finds some
+that this one missed, and misses some that this one found. Written by `docs/measure_properties.py`.
+"""
+
+
+def tried(kind: str, name: str) -> dict[str, Any]:
+    """What the properties make of one faulty backend."""
+    from faulty.run import judge
+
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        report = judge(kind, name, "properties/", "-x", "-k", CHOSEN)
+    for each in report["rules"]:
+        if each["outcome"] in ("failed", "advice"):
+            example = NUMBER.search(each["message"])
+            return {
+                "by": each["id"].removeprefix("properties."),
+                "example": int(example[1]) if example else None,
+                "seconds": round(time.monotonic() - begun, 1),
+            }
+    return {"by": None, "example": None, "seconds": round(time.monotonic() - begun, 1)}
+
+
+def recorded() -> dict[str, dict[str, Any]]:
+    """Per kind and faulty backend, what came out."""
+    found: dict[str, dict[str, Any]] = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
+    return found
+
+
+def page(found: dict[str, dict[str, Any]]) -> str:
+    """The text of docs/properties.md."""
+    lines = [HEAD]
+    for kinds, outcomes in found.items():
+        registry = importlib.import_module(f"faulty.{kinds}").FAULTY
+        known = {name: outcome for name, outcome in outcomes.items() if name in registry}
+        hits = [name for name, outcome in known.items() if outcome["by"]]
+        lines += [
+            f"## Faulty {kinds}",
+            "",
+            f"{len(hits)} of {len(known)} are found.",
+            "",
+            "| group | found | of |",
+            "| --- | --- | --- |",
+        ]
+        groups: dict[str, list[str]] = {}
+        for name in known:
+            groups.setdefault(registry[name].group, []).append(name)
+        lines += [
+            f"| {group} | {sum(bool(known[name]['by']) for name in names)} | {len(names)} |"
+            for group, names in groups.items()
+        ]
+        lines += ["", "| faulty backend | found by | in example | seconds |", "| --- | --- | --- | --- |"]
+        lines += [
+            f"| {name} | {outcome['by'] or 'not found'} | {outcome['example'] or ''} | {outcome['seconds']} |"
+            for name, outcome in known.items()
+        ]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kinds", choices=("savers", "stores"), nargs="?")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--part", default="1/1")
+    parser.add_argument("--again", action="store_true", help="also those that are recorded as found")
+    parser.add_argument("--page", action="store_true")
+    options = parser.parse_args()
+    if options.kinds:
+        settings.register_profile("measure", database=None, phases=[Phase.generate])
+        settings.load_profile("measure")
+        number, parts = map(int, options.part.split("/"))
+        names = options.names or list(importlib.import_module(f"faulty.{options.kinds}").FAULTY)
+        for name in names[number - 1 :: parts]:
+            found = recorded()
+            mine = found.setdefault(options.kinds, {})
+            if name in mine and mine[name]["by"] and not options.again:
+                continue
+            mine[name] = tried(options.kinds[:-1], name)
+            print(name, mine[name], flush=True)
+            replacement = RECORD.with_suffix(".new")
+            replacement.write_text(json.dumps(found, indent=0) + "\n", encoding="utf-8")
+            os.replace(replacement, RECORD)
+    PAGE.write_text(page(recorded()), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
