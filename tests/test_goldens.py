@@ -164,6 +164,7 @@ def test_a_set_has_a_readable_golden_of_each_run_and_no_other(golden_set: Golden
     holding = [run for run in RUNS.values() if not run.since or Requirement(run.since).specifier.contains(newest_patch)]
     assert golden_set.names("logical") == {run.name for run in holding}
     assert golden_set.names("layout") == {run.name for run in holding if run.layout}
+    assert golden_set.names("calls") == {run.name for run in holding}
     assert set(golden_set.recorded_with()) == {"langgraph", "langgraph-checkpoint"}
     for view in VIEWS:
         for name in golden_set.names(view):
@@ -181,6 +182,7 @@ def test_both_drives_give_the_recorded_golden_again_and_again(run: GoldenRun, mo
         recording = record_reference(run, mode)
         assert recording.logical == CURRENT.read("logical", run.name)
         assert recording.layout == CURRENT.read("layout", run.name)
+        assert recording.calls == CURRENT.read("calls", run.name)
 
 
 def test_another_process_with_other_hashes_records_the_same() -> None:
@@ -188,7 +190,7 @@ def test_another_process_with_other_hashes_records_the_same() -> None:
         "import json; from langgraph_conformance.goldens import RUNS; "
         "from langgraph_conformance.goldens.views import record_reference as record; "
         "played = {run.name: record(run, 'sync') for run in RUNS.values() if run.holds()}; "
-        "print(json.dumps({name: [each.logical, each.layout] for name, each in played.items()}))"
+        "print(json.dumps({name: [each.logical, each.layout, each.calls] for name, each in played.items()}))"
     )
     recordings = []
     for seed in ("1", "2"):
@@ -199,7 +201,7 @@ def test_another_process_with_other_hashes_records_the_same() -> None:
         recordings.append(json.loads(ended.stdout.splitlines()[-1]))
     assert recordings[0] == recordings[1]
     assert recordings[0] == {
-        run.name: [recording.logical, recording.layout]
+        run.name: [recording.logical, recording.layout, recording.calls]
         for run in PLAYABLE
         for recording in [record_reference(run, "sync")]
     }
@@ -250,8 +252,10 @@ def recorded(tmp_path: Path) -> Path:
     for run in PLAYABLE:
         recording = record_reference(run, "sync")
         write(folder / "logical" / f"{run.name}.txt", recording.logical)
-        if recording.layout is not None:
-            write(folder / "layout" / f"{run.name}.txt", recording.layout)
+        for view in ("layout", "calls"):
+            text = getattr(recording, view)
+            if text is not None:
+                write(folder / view / f"{run.name}.txt", text)
     return folder
 
 
@@ -262,7 +266,9 @@ def test_an_update_writes_the_set_of_the_installed_version_into_the_given_folder
     assert updated.code == 0, updated.output
     assert f"goldens: writing the set {installed_minor()}" in updated.output
     written = files(tmp_path / "again" / installed_minor())
-    assert {"logical/three_checkpoints.txt", "layout/counter.txt", "recorded_with.json"} <= set(written)
+    assert {"logical/three_checkpoints.txt", "layout/counter.txt", "calls/counter.txt", "recorded_with.json"} <= set(
+        written
+    )
     assert written.items() <= files(recorded).items()
 
 

@@ -7907,3 +7907,10 @@ class OlderFormatsLoseTheirValues(_OlderFormats):
 
     def seen(self, found: CheckpointTuple) -> CheckpointTuple:
         return with_values(found, {}) if self.v(found) < 4 else found
+
+
+# at the end, since they are made of the faults above
+from faulty.upgrades import PendingSendsAreDropped as PendingSendsAreDropped  # noqa: E402
+from faulty.upgrades import PlainValuesLieInClear as PlainValuesLieInClear  # noqa: E402
+from faulty.upgrades import ValuesLieInClear as ValuesLieInClear  # noqa: E402
+from faulty.upgrades import WritesLieInClear as WritesLieInClear  # noqa: E402

@@ -41,11 +41,22 @@ class PlayedGraph(GraphDrive):
         saver: the drive whose mode is used.
         graph: a compiled graph that has the drive's saver.
         done: where calls are noted.
+        begin: is told the name of each method that is called, before it is.
     """
 
-    def __init__(self, saver: SaverDrive, graph: Any, done: list[Done]) -> None:
+    def __init__(self, saver: SaverDrive, graph: Any, done: list[Done], begin: Callable[[str], None] | None) -> None:
         super().__init__(saver, graph)
-        self._done = done
+        self._done, self._begin = done, begin
+
+    def _call(self, method: str, *arguments: Any, **keywords: Any) -> Any:
+        if self._begin:
+            self._begin(method)
+        return super()._call(method, *arguments, **keywords)
+
+    def _collect(self, method: str, *arguments: Any, **keywords: Any) -> list[Any]:
+        if self._begin:
+            self._begin(method)
+        return super()._collect(method, *arguments, **keywords)
 
     def _noted(self, method: str, input: Any, config: RunnableConfig, keywords: dict[str, Any]) -> Any:
         call = getattr(super(), method)
@@ -71,14 +82,17 @@ class Play:
     Args:
         saver: the saver.
         new_thread: makes a thread that nobody else uses.
+        begin: is told of each call of a graph.
 
     Attributes:
         done: the calls of graphs, in order.
         threads: the threads that were used, in order, each with the graph that shows its history.
     """
 
-    def __init__(self, saver: SaverDrive, new_thread: Callable[[], Thread]) -> None:
-        self.drive, self._new_thread = saver, new_thread
+    def __init__(
+        self, saver: SaverDrive, new_thread: Callable[[], Thread], begin: Callable[[str], None] | None = None
+    ) -> None:
+        self.drive, self._new_thread, self._begin = saver, new_thread, begin
         self.done: list[Done] = []
         self.threads: list[Thread] = []
         self.graph: PlayedGraph | None = None
@@ -100,7 +114,7 @@ class Play:
 
     def take(self, graph: Any) -> PlayedGraph:
         """Take a graph that was compiled with ``saver``; its last one shows the histories of the threads."""
-        self.graph = PlayedGraph(self.drive, graph, self.done)
+        self.graph = PlayedGraph(self.drive, graph, self.done, self._begin)
         return self.graph
 
 

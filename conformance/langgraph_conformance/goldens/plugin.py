@@ -143,6 +143,8 @@ class Golden:
             Broken: it differs.
         """
         text = getattr(self._goldens.played(run, saver, new_thread), view)
+        if view == "logical" and self._goldens.updating:
+            self.write("calls", run.name, record_reference(run, saver.mode).calls or "")
         recorded = self._set.read(view, run.name)
         if recorded is None and not self._goldens.updating:
             pytest.skip(f"the set {self._set.minor} has no {view} golden of the run {run.name}")

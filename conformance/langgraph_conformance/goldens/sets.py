@@ -13,7 +13,7 @@ from typing import Protocol
 from packaging.version import InvalidVersion, Version
 
 PACKAGES = ("langgraph", "langgraph-checkpoint")
-VIEWS = ("logical", "layout")
+VIEWS = ("logical", "layout", "calls")
 RECORDED_WITH = "recorded_with.json"
 
 

@@ -11,13 +11,13 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Interrupt
-from langgraph_reference import ReferenceSaver
 
 from ..drive import Hangs, SaverDrive
 from ..expect import same
 from ..loops import MainLoop
 from ..target import Opened
 from ..threads import Thread, fresh_id
+from .calls import CallsView, NotingSaver
 from .names import Names, numbered
 from .play import Done, GoldenRun, Play
 from .text import Said, Section, is_delta_snapshot, text_of
@@ -30,10 +30,12 @@ class Recording:
     Attributes:
         logical: what the graph's caller and the saver's reading methods show.
         layout: what lies in memory, where the saver keeps it as InMemorySaver does; None elsewhere.
+        calls: how the saver was called, where it notes that; None elsewhere.
     """
 
     logical: str
     layout: str | None
+    calls: str | None = None
 
 
 def record(run: GoldenRun, saver: SaverDrive, new_thread: Callable[[], Thread]) -> Recording:
@@ -44,20 +46,24 @@ def record(run: GoldenRun, saver: SaverDrive, new_thread: Callable[[], Thread]) 
         saver: the saver, through the drive that is to be used.
         new_thread: makes a thread that nobody else uses.
     """
-    play = Play(saver, new_thread)
+    noting = saver.raw if isinstance(saver.raw, NotingSaver) else None
+    play = Play(saver, new_thread, noting.begin if noting else None)
     run.play(play)
+    noted = list(noting.noted) if noting else []
+    if noting:
+        noting.begin("the views")  # which call the saver, too
     names = Names()
     logical = LogicalView(play, names).text()
     layout = None
     if run.layout and keeps_memory_layout(saver.raw):
         layout = LayoutView(saver.raw, [thread.id for thread in play.threads], names).text()
-    return Recording(logical, layout)
+    return Recording(logical, layout, CallsView(noted, names).text() if noting else None)
 
 
 def record_reference(run: GoldenRun, mode: str) -> Recording:
     """Play a golden run on the reference saver, through the drive ``mode``."""
     loop = MainLoop()
-    saver = SaverDrive(Opened(ReferenceSaver(), loop, None, loop.close), mode, Hangs())
+    saver = SaverDrive(Opened(NotingSaver(), loop, None, loop.close), mode, Hangs())
     try:
         return record(run, saver, lambda: Thread(saver, fresh_id()))
     finally:
