@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from langgraph.store.base import Item
@@ -68,6 +69,18 @@ def kept_or_refused(call: Callable[[], Any]) -> Any:
         raise
     except Exception:
         return "refused"
+
+
+CONTROLS = "\x08\x1e\x1f"
+"""Characters that a store may refuse in labels and keys, so long as it says so."""
+
+
+def storable(store: StoreDrive, texts: Iterable[str]) -> list[str]:
+    """Those of ``texts`` that can be labels and keys of this store: not those with control characters it refuses."""
+    texts = list(texts)
+    root, asked = fresh_id(), sorted({sign for text in texts for sign in text if sign in CONTROLS})
+    accepted = {sign: outcome_of(partial(store.put, (root, f"a{sign}"), f"a{sign}", {})) for sign in asked}
+    return [text for text in texts if all(accepted.get(sign, "accepted") == "accepted" for sign in text)]
 
 
 def outcome_of(call: Callable[[], Any]) -> str:

@@ -13,7 +13,7 @@ from langgraph_conformance.drive import StoreDrive
 from langgraph_conformance.expect import expect_same
 from langgraph_conformance.lookalikes import BACKSLASHES, EMPTY, HARSH, LOOKALIKES, NAMES, SURROGATES
 from langgraph_conformance.rules import MUST, SHOULD, rule
-from langgraph_conformance.suite.store.items import kept_or_refused, number_of, outcome_of, value_of
+from langgraph_conformance.suite.store.items import kept_or_refused, number_of, outcome_of, storable, value_of
 
 IDENTITY = "PutOp.key: unique identifier within its namespace"
 KEYS: Mapping[str, Sequence[str]] = {
@@ -71,7 +71,9 @@ def test_writing_under_a_key_leaves_lookalikes(store: StoreDrive, root: str, kin
     A key that is taken for a pattern makes a delete reach other memories, and a get find them.
     """
     key, others = LOOKALIKES[kind]
-    numbers = put_all(store, root, [each for each in others if each])
+    if not storable(store, [key]):
+        pytest.skip("it refuses control characters")
+    numbers = put_all(store, root, [each for each in storable(store, others) if each])
     store.put((root,), key, {"number": 100})
     store.put((root,), key, {"number": 101})
     store.delete((root,), key)
@@ -79,7 +81,7 @@ def test_writing_under_a_key_leaves_lookalikes(store: StoreDrive, root: str, kin
     expect_same({**numbers, key: None}, found, f"the items after one was replaced and deleted under {key!r}")
 
 
-@rule(MUST, source=f"{IDENTITY}; InMemoryStore, SqliteStore, PostgresStore")
+@rule(SHOULD, source=f"{IDENTITY}; InMemoryStore, SqliteStore, PostgresStore")
 def test_the_empty_key_is_a_key(store: StoreDrive, root: str) -> None:
     """The empty text is a key as any other: it can be put, found and deleted, and is no stand-in for it.
 

@@ -15,6 +15,7 @@ from langgraph_conformance.errors import Blocked
 from langgraph_conformance.expect import expect_same, expect_true
 from langgraph_conformance.lookalikes import LOOKALIKES
 from langgraph_conformance.rules import MUST, QUIRK, SHOULD, rule
+from langgraph_conformance.suite.store.items import storable
 from langgraph_conformance.threads import fresh_id
 
 OFFICIAL = "InMemoryStore, SqliteStore, PostgresStore"
@@ -533,7 +534,8 @@ def test_a_prefix_is_made_of_whole_and_literal_labels(store: StoreDrive, root: s
     Labels are user ids and names that people choose. A search that takes `user-1` for the beginning of `user-10`, or
     `%` for anything, hands one user's memories to another.
     """
-    texts = sorted({text for name, others in LABELS.values() for text in (name, *others)})
+    texts = storable(store, sorted({text for name, others in LABELS.values() for text in (name, *others)}))
+    names = {kind: name for kind, (name, _) in LABELS.items() if name in texts}
     shapes: dict[str, Callable[[str], Name]] = {
         "first": lambda text: (f"{root}{text}",),
         "last": lambda text: (root, text),
@@ -542,8 +544,8 @@ def test_a_prefix_is_made_of_whole_and_literal_labels(store: StoreDrive, root: s
     shape = shapes[position]
     put_in(store, [shape(text) for text in texts])
     expect_same(
-        {kind: [shape(name)] for kind, (name, _) in LABELS.items()},
-        {kind: names_of(store.search(shape(name), limit=50)) for kind, (name, _) in LABELS.items()},
+        {kind: [shape(name)] for kind, name in names.items()},
+        {kind: names_of(store.search(shape(name), limit=50)) for kind, name in names.items()},
         "the namespaces of the items found, by the kind of label",
     )
 
@@ -558,7 +560,7 @@ def test_labels_are_not_joined(store: StoreDrive, root: str) -> None:
 
     A store that keeps a namespace as one text, joined with something that a label may contain, mixes up whole branches.
     """
-    single = {separator: (root, f"a{separator}b") for separator in SEPARATORS}
+    single = {separator: (root, f"a{separator}b") for separator in storable(store, SEPARATORS)}
     double = (root, "a", "b")
     put_in(store, [double, *single.values()])
     expect_same(
@@ -577,10 +579,10 @@ def test_a_prefix_does_not_reach_into_keys(store: StoreDrive, root: str) -> None
 
     A store that keeps namespace and key as one path takes the key `b/c` of `("a",)` for the key `c` of `("a", "b")`.
     """
-    separators = [*SEPARATORS, "."]
-    put_together(store, [((root, "a"), f"b{separator}c", {}) for separator in separators])
+    separators = storable(store, SEPARATORS)
+    put_together(store, [((root, "a"), f"b{separator}c", {}) for separator in (*separators, ".")])
     store.put((root, "a"), "b", {})
-    labels = ["b", *(f"b{separator}c" for separator in SEPARATORS)]
+    labels = ["b", *(f"b{separator}c" for separator in separators)]
     expect_same(
         {label: [] for label in labels},
         {label: names_of(store.search((root, "a", label))) for label in labels},
@@ -630,6 +632,8 @@ def test_a_query_without_an_index_leaves_nothing_out(
     Graphs pass a query whether or not the store of this deployment can use it; limit, offset and filter hold as ever.
     """
     put_together(store, [((root,), key, value) for key, value in TEXTS.items()])
+    if any(getattr(each, "score", None) is not None for each in store.search((root,), query="apples")):
+        pytest.skip("it has a search of its own, which may leave out what has nothing to do with the query")
     found = keys_of(store.search((root,), query="apples", **keywords))
     expect_same(
         {"found": wanted, "different": wanted},
@@ -647,7 +651,7 @@ def test_a_query_without_an_index_gives_no_made_up_score(store: StoreDrive, root
     put_each(store, [((root,), key, value) for key, value in TEXTS.items()])
     scores = [getattr(each, "score", None) for each in store.search((root,), query="apples and pears")]
     numbers = [score for score in scores if score is not None]
-    ranked = len(set(numbers)) > 1 and numbers == sorted(numbers, reverse=True)
+    ranked = len(set(numbers)) > min(1, len(numbers) - 1) and numbers == sorted(numbers, reverse=True)
     expect_true(not numbers or ranked, "the scores", "None, or falling ones of a ranking", scores)
 
 
@@ -677,6 +681,6 @@ def test_an_empty_query_is_no_query_with_an_index(indexed: StoreDrive, root: str
     indexed.put((root,), "e", {"text": "apples"}, index=False)
     expect_same(
         [(key, None) for key in "abcde"],
-        sorted((each.key, each.score) for each in indexed.search((root,), query="")),
+        sorted((each.key, getattr(each, "score", None)) for each in indexed.search((root,), query="")),
         "the keys and scores found with query=''",
     )
