@@ -7909,6 +7909,313 @@ class OlderFormatsLoseTheirValues(_OlderFormats):
         return with_values(found, {}) if self.v(found) < 4 else found
 
 
+@faulty("list")
+class LimitBeforeNamespace(Hooked):
+    """`limit` is applied to all of the thread before its namespace is looked at.
+
+    At home in savers that filter namespaces in Python.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        if not query.config or query.limit is None or "checkpoint_ns" not in query.config["configurable"]:
+            return found
+        wider = self.search(query._replace(config=without(query.config, "checkpoint_ns")))
+        return [each for each in wider if place_of(each.config) == place_of(cast(RunnableConfig, query.config))]
+
+
+@faulty("list")
+class LimitBeforeTheBound(Hooked):
+    """`limit` is applied before `before` is looked at.
+
+    At home in savers that page and then cut.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        bound = id_of(query.before)
+        if bound is None or query.limit is None:
+            return found
+        return [each for each in self.search(query._replace(before=None)) if each.checkpoint["id"] < bound]
+
+
+@faulty("list")
+class FilterKeysIgnoreCase(Hooked):
+    """A filter for the key `User` finds checkpoints whose metadata has `user`.
+
+    At home in savers with a column for each key.
+    """
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        wanted = {key.lower(): value for key, value in (query.filter or {}).items()}
+        if not wanted:
+            return found
+
+        def matches(each: CheckpointTuple) -> bool:
+            held = [(key.lower(), value) for key, value in each.metadata.items()]
+            return all((key, value) in held for key, value in wanted.items())
+
+        return islice(filter(matches, self.search(query._replace(filter=None, limit=None))), query.limit)
+
+
+@faulty("list")
+class FilterComparesThirtyTwoLetters(Hooked):
+    """A filter finds texts that agree with its value in the first 32 characters.
+
+    At home in savers with an index over the start of a text.
+    """
+
+    def cut(self, value: Any) -> Any:
+        return value[:32] if isinstance(value, str) else value
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        long = {key: value for key, value in (query.filter or {}).items() if isinstance(value, str) and len(value) > 32}
+        if not long:
+            return found
+        rest = {key: value for key, value in (query.filter or {}).items() if key not in long}
+        wider = self.search(query._replace(filter=rest, limit=None))
+
+        def matches(each: CheckpointTuple) -> bool:
+            metadata = cast("dict[str, Any]", each.metadata)
+            return all(self.cut(metadata.get(key)) == self.cut(value) for key, value in long.items())
+
+        return islice(filter(matches, wider), query.limit)
+
+
+@faulty("put_writes")
+class WritesMakeTheirCheckpointTheLatest(Hooked):
+    """The latest checkpoint is the one that was last put or written to.
+
+    At home in savers that order by the time of the last change.
+    """
+
+    def writing(self, call: Batch) -> Batch:
+        self.memory[place_of(call.config)] = id_of(call.config)
+        return call
+
+    def storing(self, call: Put) -> RunnableConfig:
+        self.memory.pop(place_of(call.config), None)
+        return super().storing(call)
+
+    def _latest(self, thread_id: str, ns: str) -> str | None:
+        touched = self.memory.get((thread_id, ns))
+        return touched if touched in self.storage.get(thread_id, {}).get(ns, {}) else super()._latest(thread_id, ns)
+
+
+@faulty("delete_thread")
+class DeleteNeedsARoot(Hooked):
+    """A thread that has no checkpoint in the root namespace is not deleted.
+
+    At home in savers that look for the thread first.
+    """
+
+    def delete_thread(self, thread_id: str) -> None:
+        if "" in self.storage.get(thread_id, {}) or not self.storage.get(thread_id):
+            super().delete_thread(thread_id)
+
+
+@faulty("delete_thread")
+class DeletedThreadsAreListed(Hooked):
+    """`list(None)` goes on listing the checkpoints of threads that were deleted.
+
+    At home in savers with an index over all threads.
+    """
+
+    def delete_thread(self, thread_id: str) -> None:
+        gone = list(self.search(Query({"configurable": {"thread_id": thread_id}})))
+        self.memory.setdefault("gone", []).extend(gone)
+        super().delete_thread(thread_id)
+
+    def listing(self, query: Query, found: Iterator[CheckpointTuple]) -> Iterable[CheckpointTuple]:
+        if query.config is not None:
+            return found
+        wanted = (query.filter or {}).items()
+        gone = [each for each in self.memory.get("gone", []) if all(each.metadata.get(k) == v for k, v in wanted)]
+        return islice([*found, *copy.deepcopy(gone)], query.limit)
+
+
+@faulty("copy_thread")
+class CopiedConfigsNameTheSource(Hooked):
+    """The configs of a copied thread's checkpoints name the source.
+
+    At home in savers that keep the config in the row.
+    """
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        for ns, rows in self.storage.get(target_thread_id, {}).items():
+            self.memory.update({(target_thread_id, ns, id): source_thread_id for id in rows})
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        source = self.memory.get(row_of(found.config))
+        return found._replace(config=changed(found.config, thread_id=source)) if source else found
+
+
+@faulty("prune")
+class PruneDeleteLeavesWrites(Hooked):
+    """The strategy `delete` leaves the pending writes behind.
+
+    At home in savers that delete from one table.
+    """
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        writes = {key: rows for key, rows in self.writes.items() if key[0] in list(thread_ids)}
+        super().prune(thread_ids, strategy=strategy)
+        if strategy == "delete":
+            self.writes.update(writes)
+
+
+@faulty("prune")
+class PruneDeleteLeavesSubgraphs(Hooked):
+    """The strategy `delete` deletes the root namespace only.
+
+    At home in savers that prune each namespace by itself.
+    """
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        if strategy != "delete" or isinstance(thread_ids, str):
+            super().prune(thread_ids, strategy=strategy)
+            return
+        for thread_id in thread_ids:
+            rows = self.storage.get(thread_id, {}).get("")
+            if rows:
+                self._remove(thread_id, "", list(rows))
+
+
+@faulty("delta")
+class DeltaHistoryIsCached(Delta):
+    """The history of a checkpoint that was asked for once lacks the writes that its ancestors got since.
+
+    At home in savers that take the past for immutable.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        key = ("history", *row_of(config), tuple(channels))
+        if not id_of(config):
+            return self.history(config, channels)
+        result: History = copy.deepcopy(self.memory.setdefault(key, self.history(config, channels)))
+        return result
+
+
+@faulty("delta")
+class DeltaSeedIsShared(Delta):
+    """The seed is one object for all who ask, so what one run appends to it the next one starts from.
+
+    At home in savers that cache decoded values.
+    """
+
+    def wrong(self, config: RunnableConfig, channels: Sequence[str]) -> History:
+        result = self.history(config, channels)
+        for channel, each in result.items():
+            if "seed" in each:
+                each["seed"] = self.memory.setdefault(("seed", *row_of(config), channel), each["seed"])
+        return result
+
+
+@faulty("concurrency")
+class MoreThanEightAtOnceRaise(Hooked):
+    """The ninth call at the same time raises.
+
+    At home in savers over a pool that does not wait.
+    """
+
+    @contextmanager
+    def around(self, method: str) -> Iterator[None]:
+        with self._lock:
+            self.memory["calls"] = self.memory.get("calls", 0) + 1
+        try:
+            if self.memory["calls"] > 8:
+                raise RuntimeError("the pool is exhausted")
+            time.sleep(0.0005)
+            yield
+        finally:
+            with self._lock:
+                self.memory["calls"] -= 1
+
+
+@faulty("get_tuple")
+class GetGivesTheValues(Hooked):
+    """`get` gives the channel values instead of the checkpoint.
+
+    At home in savers that took the name for what it says.
+    """
+
+    def get(self, config: RunnableConfig) -> Any:
+        found = self.get_tuple(config)
+        return found and found.checkpoint["channel_values"]
+
+
+@faulty("metadata")
+class SourceIsOneOfThree(Hooked):
+    """A checkpoint whose source is `fork` raises.
+
+    At home in savers with an enumeration from an older LangGraph.
+    """
+
+    def putting(self, call: Put) -> Put:
+        if call.metadata.get("source") == "fork":
+            raise ValueError("unknown source")
+        return call
+
+
+@faulty("metadata")
+class ParentsKeepOneNamespace(Hooked):
+    """Of the `parents` in metadata only the root's comes back.
+
+    At home in savers with a column for the parent graph's checkpoint.
+    """
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        parents = found.metadata.get("parents") or {}
+        return with_metadata(found, {**found.metadata, "parents": {ns: id for ns, id in parents.items() if ns == ""}})
+
+
+@faulty("put")
+class ForksReplaceTheSibling(Hooked):
+    """A fork whose parent has a child already is stored, and the child's parent becomes the fork.
+
+    At home in savers that keep a linked list.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        thread_id, ns = place_of(call.config)
+        parent = id_of(call.config)
+        returned = super().storing(call)
+        rows = self.storage[thread_id][ns]
+        for checkpoint_id, row in list(rows.items()):
+            if parent and row[2] == parent and checkpoint_id != call.checkpoint["id"]:
+                rows[checkpoint_id] = (row[0], row[1], call.checkpoint["id"])
+        return returned
+
+
+@faulty("values")
+class ListsOfEqualTypesBecomeArrays(Converting):
+    """A list of numbers comes back as numbers of one type: [1, 2.5] as [1.0, 2.5].
+
+    At home in savers over columns of arrays.
+    """
+
+    def convert(self, value: Any) -> Any:
+        if type(value) is list and value and all(type(each) in (int, float) for each in value):
+            return [float(each) for each in value] if any(type(each) is float for each in value) else value
+        return value
+
+
+@faulty("values")
+class DictsAreMergedWithTheFormer(Hooked):
+    """A dict in a channel keeps the keys that it had before and were taken out.
+
+    At home in savers over documents, whose updates merge.
+    """
+
+    def putting(self, call: Put) -> Put:
+        before = super().get_tuple(call.config) if id_of(call.config) else None
+        held = before.checkpoint["channel_values"] if before else {}
+        values = {
+            channel: {**held[channel], **value} if type(value) is dict and type(held.get(channel)) is dict else value
+            for channel, value in call.checkpoint["channel_values"].items()
+        }
+        return call._replace(checkpoint=edited(call.checkpoint, channel_values=values))
+
+
 # at the end, since they are made of the faults above
 from faulty.upgrades import PendingSendsAreDropped as PendingSendsAreDropped  # noqa: E402
 from faulty.upgrades import PlainValuesLieInClear as PlainValuesLieInClear  # noqa: E402

@@ -299,6 +299,37 @@ def test_writes_of_a_task_keep_their_order(saver: SaverDrive, thread: Thread) ->
     expect_same({"log": {"writes": written(*range(12))}}, history_of(saver, head.config, "log"), "the history")
 
 
+@rule(MUST, source=f"{SOURCE}; pregel/_loop.py stores writes of a step while the next ones run", needs=NEEDS)
+def test_writes_that_came_since_are_seen(saver: SaverDrive, thread: Thread) -> None:
+    """A history that was read before has the writes that its checkpoints got since.
+
+    Tasks may store their writes late: a history that is remembered leaves them out for ever.
+    """
+    first = step(thread, None, ["early"])
+    head = step(thread, first)
+    history_of(saver, head.config, "log")
+    thread.write(first, [("log", "late")], task="task2")
+    writes = [*written("early"), *written("late", task="task2")]
+    expect_same({"log": {"writes": writes}}, history_of(saver, head.config, "log"), "the history")
+
+
+@rule(
+    MUST, source="pregel/_checkpoint.py rebuilds the channel from the seed, which its reducer may change", needs=NEEDS
+)
+def test_each_history_has_objects_of_its_own(saver: SaverDrive, thread: Thread) -> None:
+    """What the caller does to a history changes neither what is stored nor the next history.
+
+    A reducer appends to the seed in place: shared, each run would begin with what the run before added.
+    """
+    first = step(thread, None, [["written"]], values={"log": ["seed"]})
+    head = step(thread, first)
+    expected = {"log": {"seed": ["seed"], "writes": written(["written"])}}
+    for entry in saver.get_delta_channel_history(head.config, ["log"]).values():
+        entry["seed"].append("added")
+        entry["writes"][0][2].append("added")
+    expect_same(expected, history_of(saver, head.config, "log"), "the history after another one was changed")
+
+
 @rule(MUST, source=SOURCE, needs=NEEDS)
 def test_equal_writes_all_count(saver: SaverDrive, thread: Thread) -> None:
     """Writes of equal values are all replayed: of one task, of two tasks, and of two steps.

@@ -141,6 +141,24 @@ def test_the_latest_checkpoint_is_that_of_the_namespace(thread: Thread, order: i
     )
 
 
+@rule(
+    MUST, source="BaseCheckpointSaver.get_tuple: greatest id; pregel/_loop.py writes to older checkpoints in a replay"
+)
+def test_writes_to_an_older_checkpoint_do_not_make_it_the_latest(thread: Thread) -> None:
+    """The latest checkpoint stays the latest when an older one gets pending writes.
+
+    A replay writes to old checkpoints, and late tasks of a step to the one before: going by the last change, the thread
+    falls back to them.
+    """
+    first, second = thread.chain(2)
+    thread.write(first, [("count", 5), (INTERRUPT, "question")], task="late")
+    expect_same(
+        {"latest": second.id, "listed": [second.id, first.id]},
+        {"latest": thread.latest().checkpoint["id"], "listed": thread.listed_ids()},
+        "the ids found after writes to the first of two checkpoints",
+    )
+
+
 # -- the same whichever way it was found
 
 

@@ -25,8 +25,10 @@ from langgraph_conformance.threads import Stored, Thread, address_of, as_read, a
 
 NAMESPACES = pytest.mark.parametrize("ns", ["", "child:abc"], ids=["root", "child"])
 OLD: dict[str, Any] = {"str": "old", "int": 1, "list": ["old"], "dict": {"is": "old"}}
-NEW: dict[str, Any] = {"str": "new", "int": 2, "list": ["new"], "dict": {"is": "new"}}
-"""Values of channels before and after a change: savers may keep plain values and containers in other places."""
+NEW: dict[str, Any] = {"str": "new", "int": 2, "list": ["new"], "dict": {"was": "old"}}
+"""Values of channels before and after a change: savers may keep plain values and containers in other places, and a key
+that is gone from a dict is gone.
+"""
 
 TURNING: list[dict[str, Any]] = [
     {"str-list": "text", "list-str": ["list"], "str-none": "text", "list-none": ["list"], "dict-int": {"a": "dict"}},

@@ -198,6 +198,7 @@ FLOATS = supported(
         "third": 1 / 3,
         "tiny": 1e-9,
         "large_with_fraction": 123456789.987654321,
+        "beside_ints": [1, 2.5, 3.0],
     }
 )
 
