@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
+from threading import Lock
 from typing import Any
 from uuid import UUID
 
@@ -66,7 +67,7 @@ _ALONE = [value for kind in pools.KINDS.values() for value in kind.values() if _
 POOL = [0, *_ALONE, *([value, 1] for value in _ALONE[::5]), *({"a.b": value, "$c": [None]} for value in _ALONE[2::5])]
 """Values of a channel and of a write, alone and in containers."""
 NUMBERS = [0, 1, -1, 2, 10, 9, 100, 2**31, 0.5, -2.25]
-kinds = st.sampled_from(["case", *(kind for kind in NAMES if kind != "case"), "joined", "backslashes"])
+kinds = st.sampled_from(["case", *(kind for kind in NAMES if kind != "case"), *["joined"] * 5, "backslashes"])
 values = st.sampled_from(POOL)
 json_values = st.sampled_from(JSON)
 metadata = some_of(user=TEXTS, score=NUMBERS, flag=[True, False], about=JSON, run_id=[0, 1, 2])
@@ -77,9 +78,8 @@ filters = st.one_of(
 )
 FILTERED = ["source", "step", "user", "score", "flag", "run_id"]
 """Keys of metadata whose values official savers compare alike."""
-changes = st.lists(
-    st.tuples(picks, st.sampled_from([0, EMPTIED, *POOL[1:], *[EMPTIED] * (len(POOL) // 5)])), max_size=4
-)
+new_values = st.sampled_from([0, EMPTIED, *POOL[1:], *[EMPTIED] * (len(POOL) // 5)])
+changes = st.lists(st.tuples(picks, new_values), max_size=4)
 batches = st.lists(st.tuples(picks, values), min_size=1, max_size=4)
 specials = st.lists(st.tuples(st.sampled_from(SPECIAL), values), max_size=2, unique_by=lambda write: write[0])
 
@@ -333,9 +333,22 @@ class SaverMachine(Machine):
         thread_id, namespace = pick(self.names.threads, thread), pick(self.names.namespaces, ns)
         there = self.checkpoints(thread_id, namespace)
         on = pick(there, parent) if there and parent >= 0 else None
+        changed = {pick(self.names.channels, channel): value for channel, value in changes}
+        self.put_on(on, thread_id, namespace, rank, changed, described, seen)
+
+    def put_on(
+        self,
+        on: Known | None,
+        thread_id: str,
+        namespace: str,
+        rank: int,
+        changed: dict[str, Any],
+        described: dict[str, Any],
+        seen: bool,
+    ) -> None:
+        """A checkpoint as the engine makes it: what did not change is held over from the parent."""
         before = on.arguments[0] if on else {"channel_values": {}, "channel_versions": {}}
         held, versions = dict(before["channel_values"]), dict(before["channel_versions"])
-        changed = {pick(self.names.channels, channel): value for channel, value in changes}
         version = self.next_version(on, thread_id, namespace) if changed else None
         for channel, value in changed.items():
             held.pop(channel, None)
@@ -360,6 +373,36 @@ class SaverMachine(Machine):
             "example": self.unique,
         }
         self.store(thread_id, namespace, on, checkpoint, described, {name: version for name in changed})
+
+    @precondition(lambda self: self.known)
+    @rule(which=picks, channel=picks, branches=st.lists(new_values, min_size=2, max_size=2))
+    def fork(self, which: int, channel: int, branches: list[Any]) -> None:
+        """Two checkpoints on one, with different values of one channel."""
+        on = pick(self.checkpoints(), which)
+        for value in branches:
+            changed = {pick(self.names.channels, channel): value}
+            self.put_on(on, *on.address[:2], 0, changed, {}, False)
+
+    @rule(thread=picks, ns=picks, write=st.booleans())
+    def store_what_cannot_be_stored(self, thread: int, ns: int, write: bool) -> None:
+        """A call that must raise, and leave everything as it was."""
+        place = (pick(self.names.threads, thread), pick(self.names.namespaces, ns))
+        there = self.checkpoints(*place)
+        before = there[0] if there else None
+        refused: dict[str, Any] = {"v": FORMAT, "id": self.free_id(*place, 0), "ts": "2024-05-04T06:32:42.235444+00:00"}
+        version = self.next_version(before, *place)
+        refused |= {"channel_values": {"lock": Lock()}, "channel_versions": {"lock": version}}
+        refused |= {"versions_seen": {}, "updated_channels": None}
+        described = {"source": "loop", "step": 0, "parents": {}, "example": self.unique}
+        try:
+            if write and before:
+                self.saver.put_writes(config_of(*before.address), [("channel", Lock())], "refused")
+            else:
+                config = config_of(*place, before.address[2] if before else None)
+                self.saver.put(config, refused, described, {"lock": version})
+        except Exception:
+            return
+        self.unclear.add(before.address if write and before else (*place, refused["id"]))
 
     def store(
         self,
@@ -430,8 +473,15 @@ class SaverMachine(Machine):
         )
 
     @precondition(lambda self: self.world.wide)
-    @rule(thread=picks, ns=picks, extra=json_values, parent=st.booleans(), tenant=st.sampled_from([*TEXTS, 7, True]))
-    def put_what_is_unusual(self, thread: int, ns: int, extra: Any, parent: bool, tenant: Any) -> None:
+    @rule(
+        thread=picks,
+        ns=picks,
+        extra=json_values,
+        parent=st.booleans(),
+        tenant=st.sampled_from([*TEXTS, 7, True]),
+        number=st.sampled_from([2**53 + 1, 1.0, 2**62, -0.5]),
+    )
+    def put_what_is_unusual(self, thread: int, ns: int, extra: Any, parent: bool, tenant: Any, number: float) -> None:
         """A parent that is not stored, fields that nobody knows, keys of the config that go into metadata."""
         thread_id, namespace = pick(self.names.threads, thread), pick(self.names.namespaces, ns)
         checkpoint = {
@@ -444,7 +494,7 @@ class SaverMachine(Machine):
             "updated_channels": None,
             "of_a_later_version": extra,
         }
-        described = {"source": "update", "step": 0, "parents": {}, "example": self.unique}
+        described = {"source": "update", "step": 0, "parents": {}, "example": self.unique, "number": number}
         parent_id = self.id_of(0) if parent else None
         if (thread_id, namespace, self.id_of(0)) in self.known:
             parent_id = None

@@ -1,0 +1,119 @@
+"""A saver that several threads or tasks use at the same time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+from langgraph.checkpoint.base import CheckpointTuple
+
+from langgraph_conformance.drive import Later, SaverDrive
+from langgraph_conformance.expect import expect_no_errors
+from langgraph_conformance.explore import Explorer
+from langgraph_conformance.fixtures import remove
+from langgraph_conformance.rules import MUST, rule
+from langgraph_conformance.suite.properties.histories import Event, explain
+from langgraph_conformance.threads import Stored, Thread, fresh_id, writes_of
+
+TASKS = ["t", "u"]
+steps = st.tuples(st.sampled_from(["put", "latest", "write", "read"]), st.sampled_from(TASKS))
+programs = st.lists(st.lists(steps, min_size=2, max_size=3), min_size=1, max_size=4)
+
+
+class Program:
+    """One example: a thread whose latest checkpoint moves, and whose first one gets pending writes."""
+
+    def __init__(self, saver: SaverDrive) -> None:
+        self.saver = saver
+        self.thread = Thread(saver, fresh_id())
+        self.first = self.thread.put({"number": 0, "list": [0]})
+        self.put: dict[int, Stored] = {0: self.first}
+
+    def later(self, kind: str, task: str, number: int) -> Later:
+        """A call; each put and each write has a number of its own."""
+        made: Later
+        if kind == "put":
+            stored = self.thread.make({"number": number, "list": [number]}, parent=self.first)
+            self.put[number] = stored
+            versions = dict(stored.new_versions)
+            made = self.saver.later.put(self.first.config, dict(stored.checkpoint), dict(stored.metadata), versions)
+        elif kind == "write":
+            made = self.saver.later.put_writes(self.first.config, [("channel", number)], task)
+        elif kind == "latest":
+            made = self.saver.later.get_tuple(self.thread.config())
+        else:
+            made = self.saver.later.get_tuple(self.first.config)
+        return made
+
+    def number_of(self, found: CheckpointTuple | None) -> Any:
+        """The number of a checkpoint that was put, whole; else what was found instead."""
+        if found is None:
+            return None
+        id, values = found.checkpoint["id"], found.checkpoint["channel_values"]
+        whole = [number for number, own in self.put.items() if own.id == id and dict(own.values) == values]
+        return whole[0] if whole else f"{id} with {values}"
+
+    def latest_event(self, kind: str, task: str, number: int, result: Any) -> Event | None:
+        """The call as far as it is about the latest checkpoint; the state is which ones there are."""
+        if kind == "put":
+            return Event(f"put {number}", step=lambda there: there | {number})
+        if kind == "latest":
+            saw = self.number_of(result)
+            return Event(f"get_tuple saw {saw}", reads=True, saw=saw, sees=self.greatest)
+        return None
+
+    def greatest(self, there: frozenset[int]) -> int:
+        return max(there, key=lambda number: self.put[number].id)
+
+    def write_event(self, kind: str, task: str, number: int, result: Any) -> Event | None:
+        """The call as far as it is about the writes; the state is which number each task has: the first one stays."""
+        if kind == "write":
+            return Event(
+                f"{task} wrote {number}",
+                step=lambda there: there if task in dict(there) else frozenset({*there, (task, number)}),
+            )
+        if kind == "read":
+            saw = frozenset((name, value) for name, _, value in writes_of(result)) if result else None
+            told = "nothing" if saw is None else f"the writes {sorted(saw)}"
+            return Event(f"get_tuple saw {told}", reads=True, saw=saw)
+        return None
+
+
+@rule(MUST, source="pregel/_loop.py saves checkpoints and writes in the background; BaseCheckpointSaver.put_writes")
+def test_some_order_of_calls_at_the_same_time_explains_them(saver: SaverDrive, explorer: Explorer) -> None:
+    """Whatever several threads or tasks put, write and read at once, the thread is as if they had taken turns.
+
+    The engine saves checkpoints and the writes of parallel tasks in the background: a latest checkpoint that goes back
+    to an older one, or a write that is lost or replaced by a later one, makes finished work run again.
+    """
+
+    def check(drawn: list[list[tuple[str, str]]]) -> None:
+        threads: list[Thread] = []
+        try:
+            with explorer.example(saver):
+                program = Program(saver)
+                threads.append(program.thread)
+                rounds: list[list[tuple[str, str, int, Any]]] = []
+                number = 0
+                for each in drawn:
+                    numbers = list(range(number + 1, number + 1 + len(each)))
+                    number += len(each)
+                    calls = [program.later(*step, own) for step, own in zip(each, numbers, strict=True)]
+                    results = saver.together(calls)
+                    expect_no_errors(results, "calls at the same time")
+                    rounds.append(
+                        [(*step, own, given) for step, own, given in zip(each, numbers, results, strict=True)]
+                    )
+                last = [("latest", "", 0, program.saver.get_tuple(program.thread.config()))]
+                rounds.append([*last, ("read", "", 0, program.saver.get_tuple(program.first.config))])
+                latest = [[program.latest_event(*call) for call in each] for each in rounds]
+                writes = [[program.write_event(*call) for call in each] for each in rounds]
+                explorer.looked()
+                explain(
+                    frozenset({0}), [[event for event in each if event] for each in latest], "the latest checkpoint"
+                )
+                explain(frozenset(), [[event for event in each if event] for each in writes], "the pending writes")
+        finally:
+            remove(saver, threads)
+
+    explorer.each(programs, check)
