@@ -16,10 +16,12 @@ import re
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hypothesis import Phase, settings
+from langgraph_conformance.explore import PROFILES
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests"))
@@ -33,7 +35,7 @@ HEAD = """# What the properties find
 The properties draw examples at random and compare a backend with the reference; no list of cases tells them what to
 look for. This page says which of the faulty backends in `tests/faulty` they find alone, without any other rule: which
 property did, in which of its examples, and after how many seconds (of all properties until then, on two busy cores).
-A backend counts as found when a property fails, be it a MUST or a SHOULD. Examples are random: another run finds some
+Each property tried its default number of examples, however long it took. A backend counts as found when a property fails, be it a MUST or a SHOULD. Examples are random: another run finds some
 that this one missed, and misses some that this one found. Written by `docs/measure_properties.py`.
 """
 
@@ -44,7 +46,7 @@ def tried(kind: str, name: str) -> dict[str, Any]:
 
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        report = judge(kind, name, "properties/", "-x", "-k", CHOSEN)
+        report = judge(kind, name, "properties/", "-x", "-k", CHOSEN, "--conformance-timeout=20")
     for each in report["rules"]:
         if each["outcome"] in ("failed", "advice"):
             example = NUMBER.search(each["message"])
@@ -104,6 +106,7 @@ def main() -> None:
     if options.kinds:
         settings.register_profile("measure", database=None, phases=[Phase.generate])
         settings.load_profile("measure")
+        PROFILES["default"] = replace(PROFILES["default"], seconds=3600.0)
         number, parts = map(int, options.part.split("/"))
         names = options.names or list(importlib.import_module(f"faulty.{options.kinds}").FAULTY)
         for name in names[number - 1 :: parts]:
