@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -117,18 +120,58 @@ def stores_an_item(drive: StoreDrive) -> bool:
     return found is not None
 
 
-def _store(request: pytest.FixtureRequest, drive: StoreDrive) -> Iterator[StoreDrive]:
+def _store(request: pytest.FixtureRequest, drive: StoreDrive, subject: Subject) -> Iterator[StoreDrive]:
     drive.calls = request.node.stash.setdefault(CALLS, [])
     yield drive
     calls, drive.calls = drive.calls, []
     clear(drive, calls)
     _throw_away_if_spoilt(request, drive, lambda: stores_an_item(drive))
+    if not drive.broken:
+        _renew_if_slow(drive, subject)
+
+
+LOOK_EVERY = 40
+"""How many checks a store serves between two looks at how long a search takes."""
+SLOWER = 5
+"""How many times as long as at first it may take."""
+SLOW = 0.02
+"""Seconds below which it is never too long."""
+
+
+@dataclass
+class _Pace:
+    checks: int = 0
+    seconds: float = 0.0
+
+
+_PACES: weakref.WeakKeyDictionary[StoreDrive, _Pace] = weakref.WeakKeyDictionary()
+
+
+def _renew_if_slow(drive: StoreDrive, subject: Subject) -> None:
+    """Have a store opened anew whose searches take much longer than at first.
+
+    Some keep what was deleted: each call looks through all that earlier checks have put, and a run would take hours.
+    """
+    pace = _PACES.setdefault(drive, _Pace())
+    pace.checks += 1
+    if pace.checks % LOOK_EVERY != 1:
+        return
+    seconds = []
+    with contextlib.suppress(Exception, Blocked, TimedOut):
+        for _ in range(2):
+            began = time.monotonic()
+            drive.search((fresh_id(),))
+            seconds.append(time.monotonic() - began)
+    drive.calls = []
+    pace.seconds = pace.seconds or min(seconds, default=0.0)
+    if not drive.broken and min(seconds, default=0.0) > max(SLOW, SLOWER * pace.seconds):
+        subject.renew(drive)
 
 
 @pytest.fixture
 def store(request: pytest.FixtureRequest, store_subject: Subject) -> Iterator[StoreDrive]:
     """The store under test without an index or TTL, through one of its drives; what a check puts is deleted."""
-    yield from _store(request, store_subject.drive(request.param))
+    yield from _store(request, store_subject.drive(request.param), store_subject)
 
 
 @pytest.fixture
@@ -139,7 +182,7 @@ def configured(
     with contextlib.ExitStack() as stack:
         opened = contextlib.contextmanager(_store)
         yield lambda configuration: stack.enter_context(
-            opened(request, store_subject.drive(store.mode, configuration=configuration))
+            opened(request, store_subject.drive(store.mode, configuration=configuration), store_subject)
         )
 
 

@@ -91,6 +91,19 @@ class Subject:
         for key in [key for key in self._drives if key.startswith(f"{owner}/")]:
             del self._drives[key]
 
+    def renew(self, drive: Drive) -> None:
+        """Close the instance of ``drive``; the next check opens it anew."""
+        owner = next((key for key, each in self._drives.items() if each is drive), "").rpartition("/")[0]
+        if owner not in self._opened:
+            return
+        try:
+            with limit(self.seconds):
+                self._opened[owner].close()
+        except (Exception, TimedOut):  # what closing raises is told of the last instance
+            self._opened[owner].abandon()
+        del self._opened[owner]
+        self._drives = {key: each for key, each in self._drives.items() if not key.startswith(f"{owner}/")}
+
     def close(self) -> list[str]:
         """Close what is open; gives what went wrong, in words."""
         broken = {key.rpartition("/")[0] for key, drive in self._drives.items() if drive.broken}
