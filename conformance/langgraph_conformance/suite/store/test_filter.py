@@ -846,13 +846,17 @@ def test_a_hostile_field_never_widens_a_search(store: StoreDrive, root: str, for
     """
     put_all(store, root, {"a": {"user": "y"}, "b": {"user": "z", "n": 1}})
     condition: object = {"direct": "y", "number": 1}.get(form, {form: "a"})
+    absent = found_or_refused(store, root, {"absent": condition})  # a rule of its own
     expect_same(
         {**{field: [] for field in INJECTIONS}, "afterwards": ["a", "b"]},
         {
-            **{field: found_or_refused(store, root, {field: condition}) for field in INJECTIONS},
+            **{
+                field: [key for key in found_or_refused(store, root, {field: condition}) if key not in absent]
+                for field in INJECTIONS
+            },
             "afterwards": sorted(each.key for each in store.search((root,))),
         },
-        "the keys found by each field",
+        "the keys found by each field, but not by one that is merely absent",
     )
 
 
