@@ -246,12 +246,11 @@ def _config(ns: Any) -> Any:
     return {"configurable": {"thread_id": THREAD, **({} if ns is None else {"checkpoint_ns": ns})}}
 
 
-def main() -> None:
-    """Print what the threads hold."""
+def document() -> dict[str, Any]:
+    """What the threads hold, and the versions that made them."""
     made_with = {package: version(package) for package in PACKAGES}
-    threads = {name: held(play(thread)) for name, thread in THREADS.items()}
-    print(json.dumps({"made_with": made_with, "threads": threads}))
+    return {"made_with": made_with, "threads": {name: held(play(thread)) for name, thread in THREADS.items()}}
 
 
 if __name__ == "__main__":
-    main()
+    print(json.dumps(document()))

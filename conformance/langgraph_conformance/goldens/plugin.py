@@ -19,6 +19,7 @@ from ..drive import SaverDrive
 from ..errors import Broken
 from ..threads import Thread
 from .play import GoldenRun
+from .reading import UnreadableGolden
 from .sets import GoldenSet, available, choose, installed, installed_minor, packaged, writable, write
 from .views import Recording, record, record_reference
 
@@ -77,10 +78,19 @@ class Goldens:
         self.minor = installed_minor()
         target = Path(folder).resolve() if folder else writable(packaged())
         self.updating = update and target is not None
+        if folder and not self.updating and not Path(folder).is_dir():
+            raise pytest.UsageError(f"--golden-dir={folder}: there is no such folder")
+        self._folder, self._refused = folder, update and target is None
         if self.updating and target is not None:
             self.chosen: GoldenSet | None = GoldenSet(self.minor, target / self.minor)
         else:
-            self.chosen = choose(available(Path(folder) if folder else packaged()), self.minor)
+            self._sets = available(Path(folder) if folder else packaged())
+            self.chosen = choose(self._sets, self.minor)
+            try:
+                recorded = self.chosen.recorded_with() if self.chosen else {}
+            except UnreadableGolden as error:
+                raise pytest.UsageError(str(error)) from error
+            self._recorded = _in_words(recorded)
 
     def played(self, run: GoldenRun, saver: SaverDrive, new_thread: Callable[[], Thread]) -> Recording:
         """What the run left behind on this saver; it is played once for both views."""
@@ -92,11 +102,20 @@ class Goldens:
     def header(self) -> str:
         """Which set it is, in words."""
         if self.chosen is None:
-            return f"goldens: no set for LangGraph {self.minor}"
+            return f"goldens: {self.why_none()}"
         if self.updating:
             return f"goldens: writing the set {self.chosen.minor}"
-        recorded = _in_words(self.chosen.recorded_with())
-        return f"goldens: set {self.chosen.minor} (recorded with {recorded}) for the installed LangGraph {self.minor}"
+        which = f"set {self.chosen.minor} (recorded with {self._recorded})"
+        line = f"goldens: {which} for the installed LangGraph {self.minor}"
+        if self._refused:
+            line += f"; nothing is written, since {packaged()} is an installed package: give --golden-dir"
+        return line
+
+    def why_none(self) -> str:
+        """Why there is no set to compare with, in words."""
+        newer = ", ".join(each.minor for each in self._sets)
+        why = f": those in {self._folder or packaged()} are newer ({newer})" if newer else ""
+        return f"there is no set for the installed LangGraph {self.minor}{why}"
 
 
 GOLDENS: pytest.StashKey[Goldens] = pytest.StashKey()
@@ -196,7 +215,7 @@ def golden(request: pytest.FixtureRequest) -> Golden:
     if session is None:
         pytest.skip("syrupy is switched off")
     if goldens.chosen is None:
-        pytest.skip(f"there is no set of goldens for LangGraph {goldens.minor}")
+        pytest.skip(goldens.why_none())
     return Golden(goldens, goldens.chosen, request.node, session)
 
 

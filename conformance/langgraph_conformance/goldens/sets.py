@@ -12,6 +12,8 @@ from typing import Protocol
 
 from packaging.version import InvalidVersion, Version
 
+from .reading import UnreadableGolden
+
 PACKAGES = ("langgraph", "langgraph-checkpoint")
 VIEWS = ("logical", "layout", "calls")
 RECORDED_WITH = "recorded_with.json"
@@ -74,8 +76,17 @@ class GoldenSet:
         return {file.name[: -len(".txt")] for file in files if file.name.endswith(".txt")}
 
     def recorded_with(self) -> dict[str, str]:
-        """The versions of the distributions that it was recorded with."""
-        versions: dict[str, str] = json.loads(self.folder.joinpath(RECORDED_WITH).read_text("utf-8"))
+        """The versions of the distributions that it was recorded with.
+
+        Raises:
+            UnreadableGolden: the file that says so is not there, or has another form.
+        """
+        file = self.folder.joinpath(RECORDED_WITH)
+        try:
+            versions: dict[str, str] = dict(json.loads(file.read_text("utf-8") if file.is_file() else ""))
+        except ValueError:
+            expected = f"expected a {RECORDED_WITH} with the versions that it was recorded with"
+            raise UnreadableGolden(f"the set {self.minor} in {self.folder}: {expected}") from None
         return versions
 
 
