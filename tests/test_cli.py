@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from conftest import Judge
 from langgraph_conformance.cli import BAD_INPUT, DIFFERENT, FAILED, SAME, main
-from langgraph_conformance.goldens import RUNS, recording
+from langgraph_conformance.goldens import recording
 from langgraph_conformance.goldens.recording import CannotRecord, checked_version, uv_command, why_uv_failed
 from langgraph_conformance.goldens.sets import installed_minor, packaged
 from packaging.version import Version
@@ -252,14 +252,16 @@ def test_pytest_says_that_the_folder_is_not_there(judge: Judge) -> None:
 # -- recording
 
 
-def test_the_set_of_the_installed_version_is_recorded(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_set_of_the_installed_version_is_recorded(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # one run and one kind of values show it, too
+    monkeypatch.setattr(recording, "RECORDING", "(known_run and sync-sends) or engine")
     assert main(["goldens", "record", f"--golden-dir={tmp_path}"]) == SAME
     assert f"wrote the set {MINOR} (langgraph " in capsys.readouterr().out
     written = {path.relative_to(tmp_path / MINOR).as_posix() for path in (tmp_path / MINOR).rglob("*.*")}
-    assert {
-        f"{view}/{run.name}.txt" for run in RUNS.values() if run.holds() for view in ("logical", "calls")
-    } <= written
-    assert {"layout/sends.txt", "wire/engine.txt", "recorded_with.json"} <= written
+    views = {f"{view}/sends.txt" for view in ("calls", "layout", "logical")}
+    assert written == {*views, "wire/engine.txt", "recorded_with.json"}
 
 
 def test_another_version_gets_the_checkpoint_package_of_its_time() -> None:

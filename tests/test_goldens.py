@@ -317,6 +317,8 @@ def test_installed_goldens_are_never_written(judge: Judge, tmp_path: Path) -> No
     before = files(site)
     ended = judge(*RULES, "--snapshot-update", env={"PYTHONPATH": str(site)})
     assert f"goldens: set {installed_minor()}" in ended.output
+    assert f"nothing is written, since {site}" in ended.output
+    assert "give --golden-dir" in ended.output
     assert files(site) == before
     assert writable(site / "langgraph_fixtures" / "goldens") is None
     assert writable(packaged()) == ROOT / "fixtures" / "langgraph_fixtures" / "goldens"
