@@ -100,6 +100,7 @@ def test_the_same_sets_show_the_same(diff: Diff) -> None:
         ),
         ("calls/counter.txt", "2 put:", "2 put_writes:", "a call more (put_writes) in the calls that invoke makes"),
         ("calls/counter.txt", "'source': 'input'", "'source': 'loop'", "another value: the call put.metadata.source"),
+        ("logical/counter.txt", "<task 1>", "<task 9>", "tasks have another order"),
         ("wire/engine.txt", "Interrupt", "Breakage", "another value: the serialized engine/interrupt"),
     ],
 )

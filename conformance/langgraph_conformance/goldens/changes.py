@@ -21,6 +21,7 @@ COUNTED = ("checkpoint", "write", "call", "task", "blob", "member", "golden run"
 """What there can be one more or less of; all else is new or gone."""
 _NUMBERED_CALL = re.compile(r"\d+ (\w+)")
 _BLOB = re.compile(r"<thread \d+> '[^']*' (.+) \S*<fraction \d+>")
+_TASK_OR_TIME = re.compile(r"<(task|time|fraction) \d+>")
 _ID = re.compile(r"<[a-z ]+ \d+>|<no task>")
 SHOWN = 100
 """How many characters of a value are shown."""
@@ -98,7 +99,9 @@ def _of_golden(view: str, run: str, before: GoldenSet, after: GoldenSet) -> Iter
         what = f"channel {was} is renamed to {becomes}"
         yield RENAMED, what, Place(view, run, "", was, becomes)
         old = _with_name(old, was, becomes)
-    yield from _Comparison(view, run).compare((), _valued(old), _valued(new))
+    found = list(_Comparison(view, run).compare((), _valued(old), _valued(new)))
+    # what is named in another order is told only where nothing else shows why
+    yield from found or ([] if renamed else [(OTHER, "tasks have another order", Place(view, run, "", None, None))])
 
 
 def _valued(tree: Tree) -> dict[str, Any]:
@@ -140,7 +143,7 @@ class _Comparison:
         self._view, self._run = view, run
 
     def compare(self, path: tuple[str, ...], old: Any, new: Any) -> Iterator[Found]:
-        if old == new:
+        if old == new or (isinstance(old, Word) and isinstance(new, Word) and _nameless(old) == _nameless(new)):
             return
         if isinstance(old, Made) and isinstance(new, Made) and old.name == new.name:
             yield from self._dicts((*path, old.name), old.members, new.members)
@@ -158,12 +161,12 @@ class _Comparison:
             yield kind, what, self._place(path, old, new)
 
     def _dicts(self, path: tuple[str, ...], old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Found]:
-        for key in old:
-            if key not in new:
-                yield self._one(LESS, path, key, old[key])
-        for key in new:
-            if key not in old:
-                yield self._one(MORE, path, key, new[key])
+        gone, come = [key for key in old if key not in new], [key for key in new if key not in old]
+        for key, as_it_is_now in _named_anew({key: old[key] for key in gone}, {key: new[key] for key in come}):
+            gone.remove(key)
+            come.remove(as_it_is_now)
+        yield from (self._one(LESS, path, key, old[key]) for key in gone)
+        yield from (self._one(MORE, path, key, new[key]) for key in come)
         for key in old:
             if key in new:
                 yield from self.compare((*path, str(key)), old[key], new[key])
@@ -219,6 +222,22 @@ class _Comparison:
             return ".".join(parts)
         graph, *parts = (found[1] if (found := _NUMBERED_CALL.fullmatch(part)) else part for part in parts)
         return f"the call {'.'.join(parts)} that {graph} makes" if parts else f"the calls that {graph} makes"
+
+
+def _nameless(value: Any) -> str:
+    """A value's text without what names tasks and times: they have other numbers when there is one more before them."""
+    return _TASK_OR_TIME.sub("", _text(value))
+
+
+def _named_anew(gone: Mapping[str, Any], come: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Keys that name the same task otherwise, with the same value."""
+    left = {key: _nameless({key: value}) for key, value in come.items()}
+    for key, value in gone.items():
+        wanted = _nameless({key: value})
+        again = next((each for each, text in left.items() if text == wanted), None)
+        if again is not None:
+            del left[again]
+            yield key, again
 
 
 def _is_sequence(tree: Mapping[str, Any]) -> bool:
