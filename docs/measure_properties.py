@@ -35,8 +35,9 @@ HEAD = """# What the properties find
 The properties draw examples at random and compare a backend with the reference; no list of cases tells them what to
 look for. This page says which of the faulty backends in `tests/faulty` they find alone, without any other rule: which
 property did, in which of its examples, and after how many seconds (of all properties until then, on two busy cores).
-Each property tried its default number of examples, however long it took. A backend counts as found when a property fails, be it a MUST or a SHOULD. Examples are random: another run finds some
-that this one missed, and misses some that this one found. Written by `docs/measure_properties.py`.
+Each property tried its default number of examples, however long it took. A backend counts as found when a property
+fails, be it a MUST or a SHOULD. Examples are random: another run finds some that this one missed, and misses some that
+this one found. Written by `docs/measure_properties.py`.
 """
 
 

@@ -23,7 +23,7 @@ from hypothesis.statistics import collector, describe_statistics
 from hypothesis.strategies import SearchStrategy
 
 from .drive import Call, Drive
-from .errors import Broken, TimedOut
+from .errors import Blocked, Broken, TimedOut
 from .watchdog import limit
 
 Value = TypeVar("Value")
@@ -110,6 +110,7 @@ class Explorer:
     done: int = 0
     notes: list[str] = field(default_factory=list)
     _failure: Failure | None = None
+    _blocked: Blocked | None = None
     _begun: float = field(default_factory=time.monotonic)
     _failed_at: float = 0.0
     _example_begun: float = 0.0
@@ -141,6 +142,9 @@ class Explorer:
             raise
         except HypothesisException:
             raise
+        except Blocked as error:
+            self._blocked = error
+            raise OutOfTime from error
         except Exception as error:
             self._note_failure(Failure(error, list(calls), number))
             raise
@@ -210,8 +214,6 @@ class Explorer:
                 run()
         except OutOfTime:
             pass
-        except TimedOut:
-            raise
         except BaseException:
             # of a failing example the shortest one is shown, which need not be the last one that Hypothesis tried
             if self._failure is None:
@@ -219,6 +221,8 @@ class Explorer:
         if self._failure is not None:
             self._show(self._failure.calls, self._failure.number, "; shown is the shortest one found after it")
             raise self._failure.error
+        if self._blocked is not None:
+            raise self._blocked
         if self.done == 0:
             pytest.skip("no example came to its end within the time: nothing is known")
 

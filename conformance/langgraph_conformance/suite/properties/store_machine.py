@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
-from langgraph.store.base import GetOp, Item, ListNamespacesOp, MatchCondition, Op, PutOp, SearchOp
+from langgraph.store.base import GetOp, Item, ListNamespacesOp, MatchCondition, Op, PutOp, SearchItem, SearchOp
 from langgraph_reference import ReferenceStore
 
 from langgraph_conformance.drive import StoreDrive
@@ -142,8 +143,11 @@ class StoreMachine(Machine):
     def compare_item(self, place: Place, model: Item | None, found: Item | None, what: str) -> None:
         self.world.explorer.looked()
         expect_same(form(model), form(found), what)
-        if found is not None and self.world.wide:
+        if found is not None:
             times = (found.created_at, found.updated_at)
+            expect_true(all(isinstance(each, datetime) for each in times), f"the times of {what}", "datetimes", times)
+        if found is not None and self.world.wide:
+            expect_true(times[0] <= times[1], f"created_at and updated_at of {what}", "no update before it", times)
             expect_same(self.times.setdefault(place, times), times, f"the times of {place} since its last put, {what}")
 
     def compare_found(self, model: Sequence[Item], found: Sequence[Item], limit: int, offset: int, what: str) -> None:
@@ -156,6 +160,8 @@ class StoreMachine(Machine):
         expect_same([], strange, f"what does not match or comes twice in {what}")
         expect_same(number, len(found), f"how many items are in {what}, of {len(expected)} that match")
         for item in found:
+            kept = isinstance(item, SearchItem) and item.score is None
+            expect_true(kept, f"what {what} gives without a query", "a SearchItem whose score is None", item)
             place = (item.namespace, item.key)
             self.compare_item(place, expected[place], item, f"the item {place} in {what}")
 

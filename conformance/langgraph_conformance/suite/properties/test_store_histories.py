@@ -17,7 +17,9 @@ from langgraph_conformance.rules import MUST, rule
 from langgraph_conformance.suite.properties.histories import Event, explain
 from langgraph_conformance.threads import fresh_id
 
-KEYS = ["a", "b"]
+THERE = ["a", "b"]
+"""Keys of items that are there in the beginning."""
+KEYS = [*THERE, "c"]
 Step = tuple[str, str]
 """What a call does, and the key."""
 
@@ -57,8 +59,8 @@ def event_of(step: Step, number: int, result: Any, key: str) -> Event | None:
 
 
 def once(program: Sequence[Sequence[Step]]) -> list[list[Step]]:
-    """The program with one delete of each key at most: deleting what is not there is another matter."""
-    deleted: set[str] = set()
+    """The program without deletes of what is not there, or not any more: that is another matter."""
+    deleted = {key for key in KEYS if key not in THERE}
     rounds: list[list[Step]] = []
     for each in program:
         rounds.append([])
@@ -81,7 +83,7 @@ def test_some_order_of_calls_at_the_same_time_explains_them(store: StoreDrive, e
         program = once(drawn)
         try:
             with explorer.example(store):
-                for key in KEYS:
+                for key in THERE:
                     store.put(namespace, key, {"number": 0})
                 rounds: list[list[tuple[Step, int, Any]]] = []
                 number = 0
@@ -96,7 +98,7 @@ def test_some_order_of_calls_at_the_same_time_explains_them(store: StoreDrive, e
                 for key in KEYS:
                     events = [[event for call in each if (event := event_of(*call, key))] for each in rounds]
                     explorer.looked()
-                    explain(0, events, f"the item {key!r}")
+                    explain(0 if key in THERE else None, events, f"the item {key!r}")
         finally:
             store.calls = []
             if not store.broken:

@@ -11,10 +11,10 @@ from langgraph.store.base import PutOp
 
 from langgraph_conformance.drive import StoreDrive
 from langgraph_conformance.errors import Blocked, TimedOut
-from langgraph_conformance.expect import expect_same
+from langgraph_conformance.expect import expect_same, same
 from langgraph_conformance.explore import Explorer
 from langgraph_conformance.lookalikes import NAMES
-from langgraph_conformance.rules import MUST, rule
+from langgraph_conformance.rules import MUST, SHOULD, rule
 from langgraph_conformance.suite.properties.choices import json_values, some_of, texts
 from langgraph_conformance.threads import fresh_id
 
@@ -100,6 +100,47 @@ def test_any_json_comes_back_as_it_was_put(store: StoreDrive, explorer: Explorer
             clean(store, namespace, keys)
 
     explorer.each(st.lists(st.dictionaries(texts, json_values, min_size=1, max_size=4), min_size=1, max_size=3), check)
+
+
+FAMILIES: Sequence[Sequence[Any]] = [
+    [5, "5", 50, -5, "05", [5]],
+    [5.5, "5.5", 6, [5.5]],
+    [[1, 2], [2, 1], [1], ["1", "2"], 1, 2],
+    [True, "true", "True", False, "false"],
+    ["six", "", ["six"], [""], "SIX"],
+]
+"""Values that are not equal, whatever a database makes of them; official stores differ on numbers and booleans."""
+
+
+@rule(SHOULD, source="BaseStore.search: filter; InMemoryStore, SqliteStore, PostgresStore")
+def test_any_filter_tells_types_apart(store: StoreDrive, explorer: Explorer) -> None:
+    """Whatever kinds of values a field has in different items, a filter finds those that are equal in value and type.
+
+    A number that matches its text, a list its members or another order of them: other people's items are found.
+    """
+
+    def check(drawn: tuple[list[Any], list[Any]]) -> None:
+        values, wanted = drawn
+        namespace = (fresh_id(),)
+        keys = [f"key {number}" for number in range(len(values))]
+        try:
+            with explorer.example(store):
+                store.batch([PutOp(namespace, key, {"mixed": value}) for key, value in zip(keys, values, strict=True)])
+                for value in [*wanted, *values]:
+                    found = store.search(namespace, filter={"mixed": value}, limit=100)
+                    explorer.looked()
+                    expected = [key for key, each in zip(keys, values, strict=True) if same(each, value)]
+                    names = sorted(item.key for item in found)
+                    expect_same(expected, names, f"the items found with filter={{'mixed': {value!r}}}")
+        finally:
+            clean(store, namespace, keys)
+
+    drawn = (
+        st.sampled_from(FAMILIES)
+        .map(st.sampled_from)
+        .flatmap(lambda one: st.tuples(st.lists(one, min_size=1, max_size=5), st.lists(one, max_size=3)))
+    )
+    explorer.each(drawn, check)
 
 
 @rule(MUST, source="BaseStore.search: filter; SearchOp.filter")
