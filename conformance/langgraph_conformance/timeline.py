@@ -748,6 +748,12 @@ class _MovedClock(_Clock):
         self._now = moment
 
 
+def clock_of(store: StoreDrive) -> _Clock:
+    """A clock that begins now: the provider's, where that can be moved, else real time."""
+    provider = store.opened.provider
+    return _MovedClock(provider) if callable(getattr(provider, "advance", None)) else _Clock()
+
+
 class _Hung(Exception):
     def __init__(self, store: tuple[str, Setup]) -> None:
         self.store = store

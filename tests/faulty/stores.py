@@ -5069,33 +5069,45 @@ class StoresShareItems(_Store):
 
 
 class _Disk:
-    """A provider: the stores that it opens lose something when their storage is opened again."""
+    """A provider: when a storage is opened again, something in it is lost.
+
+    All stores over a storage share it, so that what one stores the others see, until it is opened again.
+    """
 
     store: ClassVar[type[_Stale]] = _Stale
 
     def __init__(self) -> None:
-        self.options: dict[str, Any] = {}
+        self.index: IndexConfig | None = None
+        self.ttl: TTLConfig | None = None
         self.last = self.store()
 
-    def open(self, **options: Any) -> ReferenceStore:
-        """A store over a new storage; `options` are the keywords of `ReferenceStore`."""
-        self.options = options
-        self.last = self.store(**options)
+    def open(self, index: IndexConfig | None = None, ttl: TTLConfig | None = None) -> ReferenceStore:
+        """A store over a new storage."""
+        self.index, self.ttl = index, ttl
+        self.last = self.store(index=index, ttl=ttl)
         return self.last
 
     def reopen(self) -> ReferenceStore:
-        """A new store over the storage of the last one."""
-        old, new = self.last, self.store(**self.options)
-        for record in self.rows(old):
-            row = self.read(dataclasses.replace(record), new)
+        """One more store over the storage of the last one."""
+        old, new = self.last, self.store(index=self.index, ttl=self.ttl)
+        kept = [
+            (self.read(dataclasses.replace(record), new), self.read_units(old.units(record.namespace, record.key)))
+            for record in self.kept(old)
+        ]
+        new._spaces, new._sequence, new._lock = old._spaces, old._sequence, old._lock
+        new._spaces.clear()
+        for row, units in kept:
             space = new._spaces.setdefault(row.namespace, _Space(new._dims))
             space.records[row.key] = row
-            space.vectors.replace(row, self.read_units(old.units(record.namespace, record.key)))
-        new._sequence = old._sequence
+            space.vectors.replace(row, units)
         self.last = new
         return new
 
-    def rows(self, old: _Stale) -> Iterable[_Record]:
+    def rows(self) -> list[Any]:
+        """What is stored: each item with its vectors."""
+        return [(record, self.last.units(record.namespace, record.key)) for record in self.last.records()]
+
+    def kept(self, old: _Stale) -> Iterable[_Record]:
         """What was stored."""
         return old.records()
 
@@ -5111,7 +5123,7 @@ class _Disk:
 class PutsAreNotCommitted(_Disk):
     """Items are lost when the storage is opened again. SQL without a commit."""
 
-    def rows(self, old: _Stale) -> Iterable[_Record]:
+    def kept(self, old: _Stale) -> Iterable[_Record]:
         return ()
 
 
@@ -5136,7 +5148,7 @@ class DeletesAreNotCommitted(_Disk):
 
     store = _Remembering
 
-    def rows(self, old: _Stale) -> Iterable[_Record]:
+    def kept(self, old: _Stale) -> Iterable[_Record]:
         before = cast(_Remembering, old).before
         return [*old.records(), *(record for (_, _, deleted), record in before.items() if deleted)]
 
@@ -5147,7 +5159,7 @@ class OverwritesAreNotCommitted(_Disk):
 
     store = _Remembering
 
-    def rows(self, old: _Stale) -> Iterable[_Record]:
+    def kept(self, old: _Stale) -> Iterable[_Record]:
         before = cast(_Remembering, old).before
         return [before.get((record.namespace, record.key, False), record) for record in old.records()]
 
@@ -5170,7 +5182,7 @@ class LastBatchIsNotFlushed(_Disk):
 
     store = _Buffering
 
-    def rows(self, old: _Stale) -> Iterable[_Record]:
+    def kept(self, old: _Stale) -> Iterable[_Record]:
         buffered = cast(_Buffering, old).buffered
         return [record for record in old.records() if (record.namespace, record.key) not in buffered]
 
@@ -5192,7 +5204,7 @@ class OnlyFirstPutOfABatchIsCommitted(_Disk):
 
     store = _CountingBatches
 
-    def rows(self, old: _Stale) -> Iterable[_Record]:
+    def kept(self, old: _Stale) -> Iterable[_Record]:
         later = cast(_CountingBatches, old).later
         return [record for record in old.records() if (record.namespace, record.key) not in later]
 
@@ -5216,7 +5228,7 @@ class AsyncPutsAreNotCommitted(_Disk):
 
     store = _KnowingAsync
 
-    def rows(self, old: _Stale) -> Iterable[_Record]:
+    def kept(self, old: _Stale) -> Iterable[_Record]:
         uncommitted = cast(_KnowingAsync, old).uncommitted
         return [record for record in old.records() if (record.namespace, record.key) not in uncommitted]
 
@@ -5290,3 +5302,27 @@ class ValuesAreReadLossily(_Disk):
     def read(self, row: _Record, new: _Stale) -> _Record:
         row.value = {k: _deep(v, lambda part: str(part) if _is_number(part) else part) for k, v in row.value.items()}
         return row
+
+
+# With a clock that is moved
+
+
+class Moved:
+    """A provider of a faulty store whose clock is moved, so that what it does with TTLs shows at once.
+
+    Args:
+        name: of the faulty store.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.factory = FAULTY[name].factory
+        self.now = datetime.now(timezone.utc)
+
+    def open(self, index: IndexConfig | None = None, ttl: TTLConfig | None = None) -> ReferenceStore:
+        """A store whose clock is this provider's."""
+        store: ReferenceStore = self.factory(index=index, ttl=ttl, clock=lambda: self.now)
+        return store
+
+    def advance(self, seconds: float) -> None:
+        """Moves the clock of all stores."""
+        self.now += timedelta(seconds=seconds)
