@@ -14,7 +14,7 @@ import io
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,28 @@ COUNTED = ("failed", "advice")
 WITHOUT_PROPERTIES = "--deselect=properties/"
 """What random examples find is not the same in each run: tests of their own judge the properties."""
 FOLDER = Path(__file__).parent
+STORE_MODULES: Mapping[str, tuple[str, ...]] = {
+    "labels": ("labels", "list_namespaces"),
+    "keys": ("keys",),
+    "values": ("values",),
+    "put": ("items",),
+    "get": ("items",),
+    "delete": ("items",),
+    "items": ("items",),
+    "search": ("search",),
+    "filter": ("filter",),
+    "namespaces": ("list_namespaces", "labels"),
+    "vector": ("vectors",),
+    "batch": ("batch",),
+    "async": ("parity", "runtime"),
+    "threads": ("parity", "runtime"),
+    "aliasing": ("sharing",),
+    "lifecycle": ("lifecycle", "parity"),
+    "durability": ("lifecycle",),
+}
+"""Group of faulty stores, and the modules of the suite that are about it."""
+TTL_TOO = ("async", "durability")
+"""Groups in which some faults are about TTL."""
 
 
 class _OneDrive:
@@ -49,7 +71,7 @@ def judge(kind: str, name: str, *arguments: str, mode: str | None = None) -> dic
 
     Args:
         kind: ``saver`` or ``store``.
-        name: of the class in ``faulty.savers`` or ``faulty.stores``.
+        name: of the class in ``faulty.savers`` or ``faulty.stores``, or a call such as ``Moved("TtlIsHours")``.
         arguments: for pytest, such as a module of the suite.
         mode: the drive to try; both when left out.
     """
@@ -77,12 +99,31 @@ def broken(kind: str, name: str) -> list[str]:
 
     Most faults are in both drives, and one tells it all: the async one is tried where the sync one shows nothing.
     """
-    for mode in MODES:
-        report = judge(kind, name, WITHOUT_PROPERTIES, mode=mode)
+    for target, arguments, mode in _tries(kind, name):
+        report = judge(kind, target, *arguments, mode=mode)
         found = sorted(each["id"] for each in report["rules"] if each["outcome"] in COUNTED)
         if found:
             return found
     return []
+
+
+def _tries(kind: str, name: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """Target, arguments and drive to judge a faulty backend with, until something shows.
+
+    For a store the modules about its fault come first, and TTL, which takes real seconds, last, if it can be told. A
+    store whose fault is about TTL is tried with a clock that is moved before it is tried with one that is not.
+    """
+    if kind == "saver":
+        yield from ((name, (WITHOUT_PROPERTIES,), mode) for mode in MODES)
+        return
+    group = importlib.import_module("faulty.stores").FAULTY[name].group
+    if group == "ttl":
+        yield from ((f'Moved("{name}")', ("store/test_ttl.py",), mode) for mode in MODES)
+    modules = tuple(f"store/test_{module}.py" for module in ("smoke", *STORE_MODULES.get(group, ())))
+    yield from ((name, modules, mode) for mode in MODES)
+    rest: list[tuple[str, ...]] = [(WITHOUT_PROPERTIES, "--deselect=store/test_ttl.py"), ("store/test_ttl.py",)]
+    for arguments in reversed(rest) if group in TTL_TOO else rest:
+        yield from ((name, arguments, mode) for mode in MODES)
 
 
 def expected(kinds: str) -> dict[str, list[str]]:
@@ -90,6 +131,13 @@ def expected(kinds: str) -> dict[str, list[str]]:
     file = FOLDER / f"expected_{kinds}.json"
     found: dict[str, list[str]] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     return found
+
+
+def tried_on_each_commit(kinds: str) -> list[str]:
+    """Faulty backends that the tests try anew: together they break every rule, and all that each breaks is recorded."""
+    file = FOLDER / f"each_commit_{kinds}.json"
+    names: list[str] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
+    return names
 
 
 def record(kinds: str, found: dict[str, list[str]]) -> None:
@@ -127,18 +175,28 @@ def main() -> None:
     parser.add_argument("kinds", choices=("savers", "stores"))
     parser.add_argument("names", nargs="*")
     parser.add_argument("--part", default="1/1")
-    parser.add_argument("--out", type=Path, help="write there instead, to be merged with --merge")
+    parser.add_argument("--out", type=Path, help="write there, to be merged with --merge; what it holds is kept")
     parser.add_argument("--merge", type=Path, nargs="*", help="record what these files hold, and judge nothing")
+    parser.add_argument(
+        "--each-commit", action="store_true", help="and try those of them on each commit that are needed for every rule"
+    )
     options = parser.parse_args()
     found: dict[str, list[str]] = {}
     if options.merge:
         for path in options.merge:
             found |= json.loads(path.read_text(encoding="utf-8"))
         record(options.kinds, found)
+        if options.each_commit:
+            text = json.dumps(cover(found, []), indent=1) + "\n"
+            (FOLDER / f"each_commit_{options.kinds}.json").write_text(text, encoding="utf-8")
         return
     number, parts = map(int, options.part.split("/"))
     names = options.names or list(importlib.import_module(f"faulty.{options.kinds}").FAULTY)
+    if options.out and options.out.exists():
+        found = json.loads(options.out.read_text(encoding="utf-8"))
     for name in names[number - 1 :: parts]:
+        if name in found:
+            continue
         found[name] = broken(options.kinds[:-1], name)
         if options.out:
             options.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

@@ -392,6 +392,20 @@ def test_a_text_that_is_refused_leaves_the_saver_in_step(
     expect_apart(saver, others, "threads that were put before")
 
 
+@rule(
+    MUST, source="pregel/_loop.py: the root graph's namespace is the empty text, a subgraph's begins with a node's name"
+)
+def test_the_root_is_no_namespace_with_a_name(saver: SaverDrive, thread: Thread) -> None:
+    """The root's namespace, the empty text, is apart from every namespace that has a name.
+
+    Where a database wants a name for it, such as `default`, a node of that name shares its state with the root graph.
+    """
+    names = [*EMPTY, "default", "__root__", "main", "root:1", "__none__", "empty", "ROOT", "/", ":", "|", "*"]
+    version, id = saver.get_next_version(None), thread.make().id
+    stored = {name: one(thread, number, version, ns=name, id=id) for number, name in enumerate(names, 1)}
+    expect_apart(saver, stored, "namespaces with these names")
+
+
 # --- checkpoint ids
 
 

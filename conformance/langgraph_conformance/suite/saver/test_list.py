@@ -92,6 +92,25 @@ def test_the_newest_comes_first_across_namespaces_and_threads(
 # --- which checkpoints
 
 
+@rule(MUST, source="BaseCheckpointSaver.list; pregel/main.py: get_state_history is read between the runs of a thread")
+def test_a_list_shows_what_came_since_it_was_read_before(saver: SaverDrive, thread: Thread) -> None:
+    """A list that is read again shows the checkpoints and pending writes that came since it was read first.
+
+    A history that is remembered hides the newest state, and the question that waits for an answer.
+    """
+    first = thread.put({"count": 0})
+    seen = [thread.listed_ids()]
+    second = thread.put({"count": 1}, parent=first)
+    seen.append(thread.listed_ids())
+    thread.write(second, [("count", 2)])
+    written = [writes_of(each) for each in saver.list(thread.config())]
+    expect_same(
+        ([[first.id], [second.id, first.id]], [[("task", "count", 2)], []]),
+        (seen, written),
+        "the ids listed after each of two puts, and the pending writes listed after one was stored",
+    )
+
+
 @rule(MUST, source="BaseCheckpointSaver.list: checkpoints that match; BaseCheckpointSaver.copy_thread keeps ids")
 @pytest.mark.parametrize("span", ["threads", "namespaces"])
 def test_checkpoints_of_one_id_are_all_listed(saver: SaverDrive, new_thread: NewThread, span: str) -> None:
