@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from .errors import Broken
+from .errors import Blocked, Broken
 
 MOST_LINES = 12
 """How many differences are shown."""
@@ -214,8 +214,12 @@ def expect_no_errors(results: Sequence[object], what: str) -> None:
 
     Raises:
         Broken: one is; it is the cause.
+        Blocked: one is that.
     """
     failed = [result for result in results if isinstance(result, BaseException)]
+    blocked = next((result for result in failed if isinstance(result, Blocked)), None)
+    if blocked is not None:
+        raise blocked
     if failed:
         raise Broken(
             what,

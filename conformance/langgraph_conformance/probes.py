@@ -181,11 +181,23 @@ class StoreProbe(Probe):
         }
         smoke = self._steps(drive, steps)
         if smoke != "":
-            findings.modes[mode] = ModeFindings(smoke)
+            findings.modes[mode] = found = ModeFindings(smoke)
             if smoke is None:
                 self._raises_not_implemented(lambda: drive.delete(namespace, "key"))
+                found.missing |= self._missing(drive, namespace)
         self._supports_ttl = bool(drive.raw.supports_ttl)
         return not drive.broken
+
+    def _missing(self, drive: StoreDrive, namespace: tuple[str, ...]) -> set[str]:
+        probes: Mapping[str, Callable[[], object]] = {
+            "search": lambda: drive.search(namespace),
+            "list_namespaces": lambda: drive.list_namespaces(prefix=namespace),
+        }
+        return {
+            drive.name_of(name)
+            for name, probe in probes.items()
+            if not drive.broken and self._raises_not_implemented(probe)
+        }
 
     def _settings(self) -> Mapping[str, Any]:
         return PLAIN.settings
