@@ -17,8 +17,11 @@ from langgraph_conformance.suite.store.test_ttl import (
     BY_DEFAULT,
     COUNT,
     EXPIRES,
+    FOREVER,
+    LASTING,
     LASTS,
     READING,
+    REFRESHED,
     SPARES,
     SWEEPER,
     TIMELINE,
@@ -41,6 +44,7 @@ from langgraph_conformance.timeline import (
 )
 from langgraph_reference import ReferenceStore
 
+A_MINUTE = timedelta(minutes=1)
 FOUND = {"item": "an item"}
 NOTHING: Mapping[str, Any] = {"item": None}
 
@@ -198,6 +202,28 @@ def test_what_builds_on_a_broken_basic_is_blocked(run: Callable[..., Run]) -> No
     with pytest.raises(Blocked, match="gone before their TTL is over"):
         judged.judge("sync", READING["get"])
     judged.judge("sync", SPARES)
+
+
+class WholeMinutes(ReferenceStore):
+    """Keeps whole minutes for its refreshes: an item with a shorter TTL ends when it is read."""
+
+    def _get(self, op: Any, now: datetime) -> Any:
+        item = super()._get(op, now)
+        record = self._spaces[op.namespace].records.get(op.key) if op.namespace in self._spaces else None
+        if op.refresh_ttl and record is not None and record.lifetime is not None and record.lifetime < A_MINUTE:
+            record.expires_at = now
+        return item
+
+
+def test_where_a_refresh_ends_an_item_only_longer_lives_are_judged_with_it(run: Callable[..., Run]) -> None:
+    judged = run(WholeMinutes)
+    with pytest.raises(Broken):
+        judged.judge("sync", REFRESHED["get"])
+    with pytest.raises(pytest.skip.Exception, match="a get that refreshes ends an item with a short TTL"):
+        judged.judge("sync", READING["get"])
+    judged.judge("sync", READING["search"])
+    judged.judge("sync", LASTING["a minute"])
+    judged.judge("sync", FOREVER["read"])
 
 
 class Hanging(ReferenceStore):
