@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -162,29 +162,35 @@ def test_a_fork_that_is_the_latest_stays(saver: SaverDrive, thread: Thread) -> N
 
 @rule(MUST, source=SOURCE, needs="prune")
 @pytest.mark.parametrize("strategy", ["keep_latest", "delete"])
-def test_what_was_read_before_is_pruned_all_the_same(saver: SaverDrive, thread: Thread, strategy: str) -> None:
-    """A checkpoint that was read before it was pruned cannot be read afterwards, by its id, as the latest or in a list.
+def test_what_was_read_before_is_pruned_all_the_same(
+    saver: SaverDrive, new_thread: Callable[[], Thread], strategy: str
+) -> None:
+    """After pruning, a thread whose checkpoints were read before shows what one that nobody had read shows.
 
     A cache in the saver's process would go on serving what was deleted, and only there: a run on another server sees
     another thread.
     """
-    stored = thread.chain(3)
-    for config in (thread.config(), *(each.config for each in stored)):
+    read, unread = new_thread(), new_thread()
+    stored, twins = read.chain(3), unread.chain(3)
+    for config in (read.config(), *(each.config for each in stored)):
         saver.get_tuple(config)
         saver.list(config)
-    saver.prune([thread.id], strategy=strategy)
-    stays = stored[2].id if strategy == "keep_latest" else None
-    by_id = [saver.get_tuple(each.config) for each in stored]
-    latest = saver.get_tuple(thread.config())
+    saver.prune([read.id, unread.id], strategy=strategy)
     expect_same(
-        {"by id": [None, None, stays], "latest": stays, "listed": [stays] if stays else []},
-        {
-            "by id": [found and found.checkpoint["id"] for found in by_id],
-            "latest": latest and latest.checkpoint["id"],
-            "listed": thread.listed_ids(),
-        },
-        "the ids found after pruning of three checkpoints that were read before",
+        left_of(unread, twins), left_of(read, stored), "what is left of three checkpoints that were read before pruning"
     )
+
+
+def left_of(thread: Thread, stored: Sequence[Stored]) -> dict[str, Any]:
+    """Which checkpoints, by their position, each way to read shows."""
+    positions = {each.id: position for position, each in enumerate(stored)}
+    by_id = [thread.saver.get_tuple(each.config) for each in stored]
+    latest = thread.saver.get_tuple(thread.config())
+    return {
+        "by id": [position for position, found in enumerate(by_id) if found is not None],
+        "latest": latest and positions[latest.checkpoint["id"]],
+        "listed": [positions[id] for id in thread.listed_ids()],
+    }
 
 
 @rule(MUST, source=SOURCE, needs="prune")
