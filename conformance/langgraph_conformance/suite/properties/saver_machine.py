@@ -25,7 +25,7 @@ from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
 from langgraph_reference import ReferenceSaver
 
 from langgraph_conformance.drive import SaverDrive
-from langgraph_conformance.expect import expect_same, same
+from langgraph_conformance.expect import expect_same, expect_true, same
 from langgraph_conformance.explore import Explorer, Machine
 from langgraph_conformance.fixtures import remove
 from langgraph_conformance.lookalikes import BACKSLASHES, NAMES
@@ -41,7 +41,7 @@ ORDERED = unmet("langgraph-checkpoint>=4.3") is None
 """Whether pending writes have one order over all tasks: before, only each task's own is promised."""
 SEEDED = unmet("langgraph-checkpoint>=4.2") is None
 """Whether the history of a delta channel has the writes of its seed's checkpoint."""
-SPECIAL = [channel for channel in WRITES_IDX_MAP if channel != "__scheduled__"]
+SPECIAL = list(WRITES_IDX_MAP)
 REGULAR = ["__no_writes__", "error", "__return__"]
 """Channels of writes that look special and are not."""
 PATHS = ["", "~__pregel_pull, node", "~__pregel_pull, a", "~__pregel_push, 10, False", "~__pregel_push, 2, False"]
@@ -49,7 +49,7 @@ EMPTIED = object()
 """Stands for a channel that gets a new version and no value."""
 MOST_READS = 8
 """How many earlier results are looked at again in the end."""
-RANKS = 12
+RANKS = 6
 """How many checkpoint ids are used on purpose, in any order and in several places."""
 _PLAIN = (type(None), bool, int, float, str, bytes, date, time, timedelta, UUID, Decimal)
 
@@ -70,9 +70,10 @@ NUMBERS = [0, 1, -1, 2, 10, 9, 100, 2**31, 0.5, -2.25]
 kinds = st.sampled_from(["case", *(kind for kind in NAMES if kind != "case"), *["joined"] * 5, "backslashes"])
 values = st.sampled_from(POOL)
 json_values = st.sampled_from(JSON)
-metadata = some_of(user=TEXTS, score=NUMBERS, flag=[True, False], about=JSON, run_id=[0, 1, 2])
+USERS = ["a", "A", "ab", "a%", "%", "a'b", "1", ""]
+metadata = some_of(user=USERS, score=NUMBERS, flag=[True, False], about=JSON, run_id=[0, 1, 2])
 filters = st.one_of(
-    some_of(user=TEXTS, run_id=[0, 1, 2, 3]),
+    some_of(user=USERS, run_id=[0, 1, 2, 3]),
     some_of(score=NUMBERS, flag=[True, False]),
     some_of(source=["input", "loop", "update"], step=[-1, 0, 1, 2]),
 )
@@ -129,14 +130,14 @@ def names_of(kind: str, chosen: Sequence[int], unique: str, in_front: bool) -> N
         threads = [unique, f"{unique}{separator}a", f"{unique}{separator}a{separator}b"]
         return Names(threads, ["", *joined], joined, ["t", "t1", f"t{separator}a", "a"])
     every = BACKSLASHES if kind == "backslashes" else NAMES[kind]
-    steps = (0, chosen[1] + 1, chosen[2] + 2, chosen[1] + chosen[2] + 4)
+    steps = (0, 1, chosen[1] + 2, chosen[2] + 3)  # neighbours are those that are alike
     texts = list(dict.fromkeys(every[(chosen[0] + step) % len(every)] for step in steps))
     # what begins like another one is never far
     threads = [f"{text}{unique}" if in_front else f"{unique}{text}" for text in [*texts, f"{texts[0]}1"]]
     namespaces = list(dict.fromkeys(["", texts[0], f"{texts[0]}:1", *texts[1:3], "child:1|inner:2"]))
     # official savers err with backslashes in names of channels and tasks
     inner = texts[:3] if kind != "backslashes" else ["a", "b", "A"]
-    return Names(threads, namespaces, inner, [*inner, f"{inner[0]}1"])
+    return Names(threads, namespaces, [*inner, "__start__"], [*inner, f"{inner[0]}1"])
 
 
 @dataclass
@@ -184,6 +185,7 @@ class SaverMachine(Machine):
         self.paths: dict[tuple[Address, str], str] = {}
         self.reads: list[Read] = []
         self.counters: dict[tuple[str, str], int] = {}
+        self.former_counters: dict[tuple[str, str], int] = {}
         self._turns = [0]
         self._turn = 0
         self.unique = fresh_id()
@@ -330,7 +332,7 @@ class SaverMachine(Machine):
         described: dict[str, Any],
         seen: bool,
     ) -> None:
-        thread_id, namespace = pick(self.names.threads, thread), pick(self.names.namespaces, ns)
+        thread_id, namespace = named(self.names.threads, thread), named(self.names.namespaces, ns)
         there = self.checkpoints(thread_id, namespace)
         on = pick(there, parent) if there and parent >= 0 else None
         changed = {pick(self.names.channels, channel): value for channel, value in changes}
@@ -350,6 +352,9 @@ class SaverMachine(Machine):
         before = on.arguments[0] if on else {"channel_values": {}, "channel_versions": {}}
         held, versions = dict(before["channel_values"]), dict(before["channel_versions"])
         version = self.next_version(on, thread_id, namespace) if changed else None
+        if changed and versions and self.versions == "own":
+            newest = max(versions.values())
+            expect_true(version > newest, f"the version after {newest!r}", "a greater one", version)
         for channel, value in changed.items():
             held.pop(channel, None)
             if value is not EMPTIED:
@@ -359,7 +364,7 @@ class SaverMachine(Machine):
         checkpoint = {
             "v": FORMAT,
             "id": id,
-            "ts": f"2024-05-04T06:32:{42 - min(rank, 12)}.235444+00:00",
+            "ts": f"2024-05-04T06:32:{10 + self.highest * 17 % 50}.235444+00:00",
             "channel_values": held,
             "channel_versions": versions,
             "versions_seen": {"__input__": {}, "node": dict(versions)} if seen else {},
@@ -386,7 +391,7 @@ class SaverMachine(Machine):
     @rule(thread=picks, ns=picks, write=st.booleans())
     def store_what_cannot_be_stored(self, thread: int, ns: int, write: bool) -> None:
         """A call that must raise, and leave everything as it was."""
-        place = (pick(self.names.threads, thread), pick(self.names.namespaces, ns))
+        place = (named(self.names.threads, thread), named(self.names.namespaces, ns))
         there = self.checkpoints(*place)
         before = there[0] if there else None
         refused: dict[str, Any] = {"v": FORMAT, "id": self.free_id(*place, 0), "ts": "2024-05-04T06:32:42.235444+00:00"}
@@ -397,11 +402,15 @@ class SaverMachine(Machine):
         try:
             if write and before:
                 self.saver.put_writes(config_of(*before.address), [("channel", Lock())], "refused")
+                kept = "refused" in [write[0] for write in self.writes_at(before.address)]
             else:
                 config = config_of(*place, before.address[2] if before else None)
                 self.saver.put(config, refused, described, {"lock": version})
+                read = self.saver.get_tuple(config_of(*place, refused["id"]))
+                kept = read is not None and "lock" in read.checkpoint["channel_values"]
         except Exception:
             return
+        expect_true(kept, "a call with a lock as a value, which returned", "an exception, or the value", "neither")
         self.unclear.add(before.address if write and before else (*place, refused["id"]))
 
     def store(
@@ -452,11 +461,20 @@ class SaverMachine(Machine):
             "updated_channels": None,
         }
         described = {"source": "update", "step": 0, "parents": {}, "example": self.unique}
+        if old:
+            self.counters[thread, ns] = max(
+                self.counters.get((thread, ns), 0), self.former_counters.get((thread, ns), 0)
+            )
         self.store(thread, ns, None, checkpoint, described, {})
         config = config_of(*address)
         self.compare(
             self.model.get_tuple(config), self.saver.get_tuple(config), "a checkpoint put where one was deleted"
         )
+
+    def writes_at(self, address: Address) -> list[tuple[Any, ...]]:
+        """The pending writes that the saver gives."""
+        read = self.saver.get_tuple(config_of(*address))
+        return writes_of(read) if read is not None else []
 
     @precondition(lambda self: self.world.wide and self.known)
     @rule(which=picks, described=metadata)
@@ -483,7 +501,7 @@ class SaverMachine(Machine):
     )
     def put_what_is_unusual(self, thread: int, ns: int, extra: Any, parent: bool, tenant: Any, number: float) -> None:
         """A parent that is not stored, fields that nobody knows, keys of the config that go into metadata."""
-        thread_id, namespace = pick(self.names.threads, thread), pick(self.names.namespaces, ns)
+        thread_id, namespace = named(self.names.threads, thread), named(self.names.namespaces, ns)
         checkpoint = {
             "v": FORMAT,
             "id": self.free_id(thread_id, namespace, 0),
@@ -509,7 +527,7 @@ class SaverMachine(Machine):
         batch=batches,
         extra=specials,
         alone=st.booleans(),
-        times=st.sampled_from([1, 1, 1, 4]),
+        times=st.sampled_from([1, 1, 1, 4, 40]),
     )
     def put_writes(
         self,
@@ -526,7 +544,7 @@ class SaverMachine(Machine):
         address = self.address_for_writes(where, early, rank)
         if address is None:
             return
-        task_id = pick(self.names.tasks, task)
+        task_id = named(self.names.tasks, task)
         channels = [*self.names.channels, *REGULAR]
         writes = [(pick(channels, channel), value) for channel, value in batch] * times
         stored = self.model.writes.get(address, {})
@@ -537,10 +555,25 @@ class SaverMachine(Machine):
             writes = [*writes, *extra]
         self.write(address, writes, task_id, self.paths.setdefault((address, task_id), path))
 
+    @precondition(lambda self: self.paths)
+    @rule(which=picks, batch=batches, extra=specials, alone=st.booleans())
+    def put_writes_again(
+        self, which: int, batch: list[tuple[int, Any]], extra: list[tuple[str, Any]], alone: bool
+    ) -> None:
+        """A task that wrote before writes again: its regular writes stay, its special ones are replaced."""
+        (address, task), path = pick(list(reversed(self.paths.items())), which)
+        channels = [*self.names.channels, *REGULAR]
+        stored = self.model.writes.get(address, {})
+        taken = [channel for (owner, _), (_, channel, _, _) in stored.items() if owner == task and channel in SPECIAL]
+        if alone and (extra or taken):
+            self.write(address, extra or [(taken[0], batch[0][1])], task, path)
+        elif address not in self.unclear:
+            self.write(address, [(pick(channels, channel), value) for channel, value in batch], task, path)
+
     def address_for_writes(self, where: int, early: bool, rank: int) -> Address | None:
         if not early and self.known:
             return pick(self.checkpoints(), where).address
-        address = (pick(self.names.threads, where), pick(self.names.namespaces, rank), self.id_of(rank))
+        address = (named(self.names.threads, where), named(self.names.namespaces, rank), self.id_of(rank))
         return None if address in self.unclear else address
 
     def write(self, address: Address, writes: list[tuple[str, Any]], task: str, path: str) -> None:
@@ -574,10 +607,12 @@ class SaverMachine(Machine):
             address = pick(self.checkpoints(), thread).address
             config = config_of(*address)
         else:
-            place = (pick(self.names.threads, thread), pick(self.names.namespaces, ns))
+            place = (named(self.names.threads, thread), named(self.names.namespaces, ns))
             config = config_of(*place) if rank < 0 else config_of(*place, self.id_of(rank))
             if self.is_unclear(*place, self.id_of(rank) if rank >= 0 else None):
                 return
+        if self.world.wide and rank == -3:
+            config["configurable"]["checkpoint_id"] = ""
         if without and not config["configurable"]["checkpoint_ns"]:
             del config["configurable"]["checkpoint_ns"]
         self.read(config)
@@ -592,6 +627,7 @@ class SaverMachine(Machine):
     def read(self, config: RunnableConfig) -> None:
         given = deepcopy(config)
         found = self.saver.get_tuple(given)
+        expect_same(config, given, "the config of get_tuple after the call")
         model = self.model.get_tuple(config)
         self.compare(model, found, f"get_tuple of {config['configurable']}")
         spoil(given)
@@ -600,18 +636,18 @@ class SaverMachine(Machine):
             self.compare(model, again, "get_tuple of the config of the tuple found")
 
     @rule(
-        scope=st.sampled_from(["namespace", "namespace", "thread", "all"]),
+        scope=st.sampled_from(["namespace", "thread", "all"]),
         thread=picks,
         ns=picks,
-        filter=st.one_of(st.none(), filters),
-        before=st.integers(-4, RANKS),
-        limit=st.one_of(st.none(), st.integers(1, 4)),
-        like=st.integers(-3, 5),
+        filter=st.sampled_from([0, 0, 0, 1]).flatmap(lambda one: filters if one else st.none()),
+        before=st.sampled_from([-2, -2, -2, -1, -1, *range(RANKS + 1)]),
+        limit=st.sampled_from([None, None, 1, 2, 3]),
+        like=st.integers(-6, 5),
     )
     def list_checkpoints(
         self, scope: str, thread: int, ns: int, filter: dict[str, Any] | None, before: int, limit: int | None, like: int
     ) -> None:
-        place = (pick(self.names.threads, thread), pick(self.names.namespaces, ns))
+        place = (named(self.names.threads, thread), named(self.names.namespaces, ns))
         config = {
             "namespace": config_of(*place),
             "thread": config_of(place[0], None),
@@ -626,7 +662,7 @@ class SaverMachine(Machine):
             filter = {**(filter or {}), "example": self.unique}
         bound = None
         if before == -1 and self.known:
-            bound = config_of(*pick(self.checkpoints(), thread).address)
+            bound = config_of(*pick(self.checkpoints(), ns).address)
         elif before >= 0:
             bound = {"configurable": {"checkpoint_id": self.id_of(before)}}
         if self.unclear - self.waiting:
@@ -648,6 +684,25 @@ class SaverMachine(Machine):
         found = self.saver.list(config, filter=filter, limit=limit)
         model = list(self.model.list(config, filter=filter))
         self.compare_lists(model, found, f"list of {config['configurable']}, {filter}, limit={limit}", limit, not whole)
+
+    @precondition(lambda self: SEEDED and "delta_history" in self.world.offers)
+    @rule(thread=picks, ns=picks, steps=st.lists(st.tuples(picks, new_values, picks, values), min_size=2, max_size=4))
+    def delta_chain(self, thread: int, ns: int, steps: list[tuple[int, Any, int, Any]]) -> None:
+        """Some checkpoints in a row, each with a value and writes of two tasks; then the histories of the last."""
+        place = (named(self.names.threads, thread), named(self.names.namespaces, ns))
+        if self.is_unclear(*place, None):
+            return
+        for channel, value, other, written in steps:
+            there = self.checkpoints(*place)
+            on = max(there, key=lambda known: known.address[2]) if there else None
+            changed = {pick(self.names.channels, channel): value} if channel < 4 else {}
+            self.put_on(on, *place, 0, changed, {}, False)
+            address = self.checkpoints(*place)[0].address
+            for task, path in ((self.names.tasks[0], PATHS[other % 5]), (self.names.tasks[1], PATHS[channel % 5])):
+                writes = [(pick(self.names.channels, other + step), written) for step in range(2)]
+                self.write(address, writes, task, self.paths.setdefault((address, task), path))
+        self.delta_history(0, [0, 1])
+        self.delta_history(0, [steps[0][0], steps[0][2]])
 
     @precondition(lambda self: SEEDED and "delta_history" in self.world.offers and self.known)
     @rule(which=picks, channels=st.lists(picks, min_size=1, max_size=2))
@@ -724,7 +779,8 @@ class SaverMachine(Machine):
         self.unclear = {address for address in self.unclear if address[0] not in threads}
         self.thinned.difference_update(threads)
         for place in [place for place in self.counters if place[0] in threads]:
-            del self.counters[place]  # the next values have the versions of deleted ones
+            # the next values have the versions of deleted ones
+            self.former_counters[place] = max(self.counters.pop(place), self.former_counters.get(place, 0))
 
     def forget(self, gone: Callable[[Address], bool]) -> None:
         """Take what is gone out of what is known."""
@@ -761,9 +817,18 @@ class SaverMachine(Machine):
                 self.counters[end, ns] = number
 
     @precondition(lambda self: "prune" in self.world.offers)
-    @rule(threads=st.lists(picks, min_size=1, max_size=2), strategy=st.sampled_from(["keep_latest", None, "delete"]))
-    def prune(self, threads: list[int], strategy: str | None) -> None:
+    @rule(
+        threads=st.lists(picks, min_size=1, max_size=2),
+        strategy=st.sampled_from(["keep_latest", None, "delete"]),
+        written=st.booleans(),
+    )
+    def prune(self, threads: list[int], strategy: str | None, written: bool) -> None:
         names = list(dict.fromkeys(pick(self.threads_in_use(), each) for each in threads))
+        there = self.checkpoints(names[0])
+        if written and there:
+            newest = max(there, key=lambda known: known.address[2]).address
+            task = self.names.tasks[0]
+            self.write(newest, [("channel", 1)], task, self.paths.setdefault((newest, task), ""))
         if any(self.is_unclear(*each.address[:2], None) for name in names for each in self.checkpoints(name)):
             return
         chains = {
@@ -862,6 +927,11 @@ class SaverMachine(Machine):
     def clean(self) -> None:
         drive = self._drives[0]
         remove(drive, [Thread(drive, thread) for thread in self.names.threads])
+
+
+def named(names: Sequence[str], number: int) -> str:
+    """One of ``names``, the first ones more often: what is stored in one place only meets nothing."""
+    return pick(names, (0, 0, 0, 1, 1, 2, 3, 4)[number % 8])
 
 
 def key(found: CheckpointTuple) -> Address:

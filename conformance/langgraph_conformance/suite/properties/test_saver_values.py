@@ -12,6 +12,8 @@ from langgraph_conformance.explore import Explorer
 from langgraph_conformance.fixtures import remove
 from langgraph_conformance.rules import MUST, rule
 from langgraph_conformance.suite.properties.choices import floats, texts
+from langgraph_conformance.suite.saver import values as pools
+from langgraph_conformance.suite.saver.values import expect_kept
 from langgraph_conformance.threads import Thread, fresh_id, writes_of
 
 leaves = st.one_of(
@@ -27,8 +29,10 @@ leaves = st.one_of(
     st.uuids(),
     st.sets(st.integers(-5, 300) | texts, max_size=3),
 )
+known = st.sampled_from([value for kind in pools.KINDS.values() for value in kind.values()])
+"""Messages, models, records and the like, which every saver keeps."""
 values = st.recursive(
-    leaves,
+    leaves | known,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts | st.integers(-5, 300), inner, max_size=4),
     max_leaves=10,
 )
@@ -52,10 +56,12 @@ def test_any_plain_value_comes_back_as_it_was_put(saver: SaverDrive, explorer: E
                 thread.write(second, list(written.items()))
                 explorer.looked()
                 found = thread.read(second)
-                expect_same({**put, **written}, found.checkpoint["channel_values"], "the channel values")
-                expect_same([("task", *write) for write in written.items()], writes_of(found), "what a task wrote")
+                expect_kept(saver, {**put, **written}, found.checkpoint["channel_values"], "the channel values")
+                expect_same([*written], [channel for _, channel, _ in writes_of(found)], "the channels a task wrote to")
+                expect_kept(saver, written, {name: value for _, name, value in writes_of(found)}, "what a task wrote")
                 listed = saver.list(thread.config(), before=second.config)
-                expect_same([put], [each.checkpoint["channel_values"] for each in listed], "the values of the parent")
+                expect_same(1, len(listed), "how many checkpoints are before the second")
+                expect_kept(saver, put, listed[0].checkpoint["channel_values"], "the values of the parent")
                 about: Any = [dict(each.metadata).get("about") for each in listed]
                 expect_same([described], about, "the metadata of the parent")
         finally:
