@@ -75,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _record(options: argparse.Namespace) -> int:
     from .goldens.recording import record, record_with, target
-    from .goldens.sets import available, installed_minor, packaged
+    from .goldens.sets import available, installed_minor, not_newer, packaged
 
     folder = target(options.folder, "--golden-dir", packaged())
     if options.langgraph is not None:
@@ -83,12 +83,12 @@ def _record(options: argparse.Namespace) -> int:
         return SAME
     _no_environment(options)
     record(folder)
-    sets = {each.minor: each for each in available(folder)}
     minor = installed_minor()
-    print(f"wrote the set {minor} ({_versions(sets[minor])}) into {folder / minor}")
-    earlier = [each for each in sets if each != minor]
+    *earlier, written = not_newer(available(folder), minor)
+    print(f"wrote the set {minor} ({_versions(written)}) into {folder / minor}")
     if earlier:
-        print(f"what changed: langgraph-conformance goldens diff {earlier[-1]} {minor}")
+        where = f" --golden-dir={options.folder}" if options.folder else ""
+        print(f"what changed: langgraph-conformance goldens diff {earlier[-1].minor} {minor}{where}")
     return SAME
 
 

@@ -65,9 +65,16 @@ class GoldenSet:
     folder: Folder
 
     def read(self, view: str, run: str) -> str | None:
-        """The golden of a run in a view, None if there is none."""
+        """The golden of a run in a view, None if there is none.
+
+        Raises:
+            UnreadableGolden: it is no text in UTF-8.
+        """
         file = self.folder.joinpath(view).joinpath(f"{run}.txt")
-        return file.read_text("utf-8") if file.is_file() else None
+        try:
+            return file.read_text("utf-8") if file.is_file() else None
+        except UnicodeDecodeError as error:
+            raise UnreadableGolden(f"{view}/{run}.txt of the set {self.minor}: expected text in UTF-8") from error
 
     def names(self, view: str) -> set[str]:
         """The names of the runs that have a golden in a view."""

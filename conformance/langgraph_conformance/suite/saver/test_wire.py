@@ -26,7 +26,7 @@ from langgraph_conformance.suite.saver.values import expect_kept
 from langgraph_conformance.threads import Thread, fresh_id, writes_of
 
 SERDE = "BaseCheckpointSaver.serde; SerializerProtocol"
-VALUES = {f"{kind}/{name}": value for kind, values in WIRE.items() for name, value in values.items()}
+VALUES = {f"{kind}_{name}": value for kind, values in WIRE.items() for name, value in values.items()}
 BY_THEMSELVES = {name: value for name, value in VALUES.items() if not isinstance(value, bytearray)}
 """For writes; the serializer gives a bytearray's bytes as a bytearray, which some databases refuse."""
 IN_LISTS = {name: [value] for name, value in VALUES.items()}
@@ -52,20 +52,23 @@ class Earlier:
 
     def __init__(self, recorded: Mapping[str, tuple[str, bytes]]) -> None:
         self._recorded, self._installed = recorded, JsonPlusSerializer()
+        self.asked: set[str] = set()
+        """The texts that stood for recorded bytes and were serialized; all but those of a saver that joins writes."""
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
-        stands_for_one = isinstance(obj, str) and obj in self._recorded
-        return self._recorded[obj] if stands_for_one else self._installed.dumps_typed(obj)
+        if not isinstance(obj, str) or obj not in self._recorded:
+            return self._installed.dumps_typed(obj)
+        self.asked.add(obj)
+        return self._recorded[obj]
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         return self._installed.loads_typed(data)
 
 
 def written(thread: Thread, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Each value as a write of a task of its own, and what came back, by the same names."""
+    """What came back of values that one task wrote, each to a channel of its own, by the same names."""
     stored = thread.put({"channel": "value"})
-    for name, value in values.items():
-        thread.write(stored, [(name, value)], task=f"task-{name}")
+    thread.write(stored, list(values.items()))
     return {channel: value for _, channel, value in writes_of(thread.read(stored))}
 
 
@@ -99,23 +102,29 @@ def test_what_an_older_langgraph_serialized_reads_equal(golden_set: GoldenSet, a
     the list says.
     """
     recorded = {
-        f"{kind}/{name}": typed for kind, values in recorded_wire(golden_set).items() for name, typed in values.items()
+        f"{kind}_{name}": typed for kind, values in recorded_wire(golden_set).items() for name, typed in values.items()
     }
-    recorder = Recorder(Earlier(recorded))
-    with serialized_by(apart, recorder) as thread:
+    earlier = Earlier(recorded)
+    with serialized_by(apart, Recorder(earlier)) as thread:
         read = written(thread, {name: name for name in recorded})
-    gone = {name: each.becomes for each in withdrawn() if not unmet(each.since) for name in each.values}
-    expected = {
-        name: value_of(name) if name not in gone else decoded(typed) if gone[name] == "data" else None
-        for name, typed in recorded.items()
+    if not earlier.asked:
+        pytest.skip("the saver does not serialize each write by itself")
+    gone = {
+        name.replace("/", "_"): each.becomes for each in withdrawn() if not unmet(each.since) for name in each.values
     }
-    expect_kept(apart, expected, read, f"the values that LangGraph {golden_set.minor} serialized")
+    expected = {
+        name: value_of(name) if name not in gone else decoded(recorded[name]) if gone[name] == "data" else None
+        for name in recorded
+        if name in earlier.asked
+    }
+    found = {name: value for name, value in read.items() if name in earlier.asked}
+    expect_kept(apart, expected, found, f"the values that LangGraph {golden_set.minor} serialized")
 
 
 def value_of(name: str) -> Any:
     """The value of a name; what earlier versions gave as JSON is a value of another kind, too."""
-    kind, _, short = name.partition("/")
-    return VALUES[name] if kind != "json" else next(each for key, each in VALUES.items() if key.endswith(f"/{short}"))
+    kind, _, short = name.partition("_")
+    return VALUES[name] if kind != "json" else next(each[short] for each in WIRE.values() if short in each)
 
 
 @rule(
