@@ -43,10 +43,14 @@ def test_a_fault_breaks_its_rules_and_no_others(name: str) -> None:
     assert set(found) & set(recorded)
 
 
+ONLY_WHEN_RECORDED = {"saver.put.puts_in_quick_succession_stay_in_order"}
+"""Broken only by a fault that shows now and then, since it is one of a clock."""
+
+
 def test_what_is_tried_on_each_commit_breaks_every_rule() -> None:
     found = expected("savers")
     tried = {rule for name in tried_on_each_commit("savers") for rule in found[name]}
-    assert {rule for broken_rules in found.values() for rule in broken_rules} - tried == set()
+    assert {rule for broken_rules in found.values() for rule in broken_rules} - tried == ONLY_WHEN_RECORDED
 
 
 def test_every_fault_of_a_saver_is_caught() -> None:

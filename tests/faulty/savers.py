@@ -8216,6 +8216,22 @@ class DictsAreMergedWithTheFormer(Hooked):
         return call._replace(checkpoint=edited(call.checkpoint, channel_values=values))
 
 
+@faulty("put")
+class TheReturnedConfigIsKept(Hooked):
+    """The config that `put` returns is the object that later reads give, so what a caller changes in it goes there.
+
+    At home in savers that keep the config with the row.
+    """
+
+    def storing(self, call: Put) -> RunnableConfig:
+        returned = super().storing(call)
+        self.memory[row_of(returned)] = returned
+        return returned
+
+    def seen(self, found: CheckpointTuple) -> CheckpointTuple:
+        return found._replace(config=self.memory.get(row_of(found.config), found.config))
+
+
 # at the end, since they are made of the faults above
 from faulty.upgrades import PendingSendsAreDropped as PendingSendsAreDropped  # noqa: E402
 from faulty.upgrades import PlainValuesLieInClear as PlainValuesLieInClear  # noqa: E402
