@@ -38,7 +38,10 @@ Address = tuple[str, str, str]
 """Thread id, namespace and checkpoint id."""
 
 ORDERED = unmet("langgraph-checkpoint>=4.3") is None
-"""Whether pending writes have one order over all tasks: before, only each task's own is promised."""
+"""Whether pending writes have one order over all tasks: before, only each task's own is promised.
+
+A rule of its own asks for it; savers of before that break this one need not break every other.
+"""
 SEEDED = unmet("langgraph-checkpoint>=4.2") is None
 """Whether the history of a delta channel has the writes of its seed's checkpoint."""
 SPECIAL = list(WRITES_IDX_MAP)
@@ -273,7 +276,7 @@ class SaverMachine(Machine):
         return read
 
     def writes_form(self, writes: Sequence[tuple[Any, ...]]) -> Any:
-        if ORDERED:
+        if ORDERED and self.world.wide:
             return list(writes)
         return by_task(writes)
 

@@ -19,8 +19,11 @@ from langgraph_conformance.errors import Blocked, TimedOut
 from langgraph_conformance.expect import expect_same, expect_true
 from langgraph_conformance.explore import Explorer
 from langgraph_conformance.rules import MUST, SHOULD, rule
+from langgraph_conformance.suite.store import test_vectors as vector_rules
 from langgraph_conformance.threads import fresh_id
 
+scored = vector_rules.scored
+"""The fixture: only stores whose vectors are known are judged, not those with an embedder of their own."""
 DOCUMENTED = "BaseStore.search: query; SearchItem.score; SearchOp.limit"
 NEAR = 0.02
 """Cosines that are nearer than this may be told apart in either way: vectors may be kept with few bits."""
@@ -135,14 +138,14 @@ def expect_falling(space: Space, keys: Sequence[str], query: Drawn, what: str) -
 
 
 @rule(MUST, source=DOCUMENTED, needs="vectors")
-def test_any_vectors_are_found_in_the_order_of_their_cosines(indexed: StoreDrive, explorer: Explorer) -> None:
+def test_any_vectors_are_found_in_the_order_of_their_cosines(scored: StoreDrive, explorer: Explorer) -> None:
     """Whatever the vectors are, a search with a query gives the more similar items first, and scores that fall.
 
     Neither length, duplicates nor ties may change what is near: the first hits are what a model gets to read.
     """
 
     def check(case: Case) -> None:
-        with space_of(case, indexed, explorer) as space:
+        with space_of(case, scored, explorer) as space:
             hits = space.found(case.query, len(space.vectors) + 5)
             keys = [key for key, _ in hits]
             strange = sorted(key for key in keys if key not in space.vectors or keys.count(key) > 1)
@@ -156,7 +159,7 @@ def test_any_vectors_are_found_in_the_order_of_their_cosines(indexed: StoreDrive
 
 
 @rule(SHOULD, source=f"{DOCUMENTED}; InMemoryStore, SqliteStore, PostgresStore", needs="vectors")
-def test_any_limit_gives_the_head_of_the_whole_result(indexed: StoreDrive, explorer: Explorer) -> None:
+def test_any_limit_gives_the_head_of_the_whole_result(scored: StoreDrive, explorer: Explorer) -> None:
     """Whatever the vectors are, all items are found, and `limit=k` gives the k most similar ones of all.
 
     An index that looks through a part of the items only, or cuts before it sorts, gives others. An approximate one may
@@ -164,7 +167,7 @@ def test_any_limit_gives_the_head_of_the_whole_result(indexed: StoreDrive, explo
     """
 
     def check(case: Case) -> None:
-        with space_of(case, indexed, explorer) as space:
+        with space_of(case, scored, explorer) as space:
             whole = [key for key, _ in space.found(case.query, len(space.vectors) + 5)]
             expect_same(sorted(space.vectors), sorted(whole), "the items found by the query")
             head = [key for key, _ in space.found(case.query, case.limit)]
@@ -177,7 +180,7 @@ def test_any_limit_gives_the_head_of_the_whole_result(indexed: StoreDrive, explo
 
 
 @rule(SHOULD, source=f"{DOCUMENTED}; InMemoryStore, SqliteStore, PostgresStore", needs="vectors")
-def test_any_score_is_the_cosine_and_its_own(indexed: StoreDrive, explorer: Explorer) -> None:
+def test_any_score_is_the_cosine_and_its_own(scored: StoreDrive, explorer: Explorer) -> None:
     """Whatever the vectors are, a score is the cosine of the item's and the query's, and no further item changes it.
 
     Applications cut by score: one that depends on what else is stored, or on the length of a text's vector, cuts
@@ -185,7 +188,7 @@ def test_any_score_is_the_cosine_and_its_own(indexed: StoreDrive, explorer: Expl
     """
 
     def check(case: Case) -> None:
-        with space_of(case, indexed, explorer) as space:
+        with space_of(case, scored, explorer) as space:
             before = dict(space.found(case.query, len(space.vectors) + 5))
             space.put([case.added])
             after = dict(space.found(case.query, len(space.vectors) + 5))
