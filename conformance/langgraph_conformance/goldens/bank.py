@@ -11,6 +11,7 @@ from typing import Any
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from packaging.version import Version
 
+from ..drive import SaverDrive
 from ..threads import Stored, Thread
 from .names import AsTheyAre
 from .old_threads import PACKAGES, THREADS
@@ -177,20 +178,50 @@ def old_threads(folder: Folder | None = None) -> list[OldThreadFile]:
 def hand_over(old: list[OldCheckpoint], thread: Thread, *, with_pending_sends: bool = False) -> list[Stored]:
     """Put a thread of the bank into a saver, under the id of ``thread``; gives what must be read.
 
+    Channel versions become the saver's own, in the same order: its own old threads have such, and it goes on from them.
+
     Args:
         old: its checkpoints.
         thread: where they are put.
         with_pending_sends: put what was pending as a part of each checkpoint, too.
     """
     stored: dict[tuple[str, str | None], Stored] = {}
+    own = _own_versions(old, thread.saver)
     for each in old:
         metadata = {**each.metadata, **({"thread_id": thread.id} if "thread_id" in each.metadata else {})}
-        checkpoint = {**each.checkpoint, **({"pending_sends": list(each.pending_sends)} if with_pending_sends else {})}
-        made = Stored(thread.id, each.ns, checkpoint, metadata, stored.get((each.ns, each.parent)), each.new_versions)
+        checkpoint = {
+            **each.checkpoint,
+            "channel_versions": _translated(each.checkpoint["channel_versions"], own),
+            "versions_seen": {node: _translated(seen, own) for node, seen in each.checkpoint["versions_seen"].items()},
+            **({"pending_sends": list(each.pending_sends)} if with_pending_sends else {}),
+        }
+        parent, new_versions = stored.get((each.ns, each.parent)), _translated(each.new_versions, own)
+        made = Stored(thread.id, each.ns, checkpoint, metadata, parent, new_versions)
         stored[each.ns, each.id] = thread.store(made)
         for task, writes in _by_task(each.writes).items():
             thread.write(made, [(write.channel, write.value) for write in writes], task=task, path=writes[0].path)
     return list(stored.values())
+
+
+def _own_versions(old: list[OldCheckpoint], saver: SaverDrive) -> dict[Any, Any]:
+    """For each channel version of a thread one that the saver makes."""
+    found: set[Any] = set()
+    for each in old:
+        for versions in (
+            each.checkpoint["channel_versions"],
+            each.new_versions,
+            *each.checkpoint["versions_seen"].values(),
+        ):
+            found.update(versions.values())
+    own: dict[Any, Any] = {}
+    last = None
+    for version in sorted(found):
+        last = own[version] = saver.get_next_version(last)
+    return own
+
+
+def _translated(versions: Mapping[str, Any], own: Mapping[Any, Any]) -> dict[str, Any]:
+    return {channel: own[version] for channel, version in versions.items()}
 
 
 def _by_task(writes: tuple[OldWrite, ...]) -> dict[str, list[OldWrite]]:
