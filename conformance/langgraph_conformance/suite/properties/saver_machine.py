@@ -215,7 +215,8 @@ class SaverMachine(Machine):
         self, kind: str, chosen: tuple[int, ...], in_front: bool, versions: str, turns: list[int], named_ids: bool
     ) -> None:
         self.names = names_of(kind, chosen, self.unique, in_front)
-        self.versions, self._turns = versions, turns
+        # a saver need know the versions alone that it makes
+        self.versions, self._turns = versions if self.world.wide else "own", turns
         self.named_ids, self.ids_kind = named_ids and self.world.wide and kind in NAMES, kind
 
     # -- what there is to choose from
