@@ -392,6 +392,9 @@ class StoreDrive(Drive):
         return result
 
     def search(self, namespace_prefix: tuple[str, ...], **keywords: Any) -> list[SearchItem]:
+        """What ``search`` finds. ``filter`` is copied: checks share theirs, and a store may take one apart."""
+        if "filter" in keywords:
+            keywords["filter"] = copy.deepcopy(keywords["filter"])
         result: list[SearchItem] = self.call("search", namespace_prefix, **keywords)
         return result
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import hashlib
 import math
 import re
@@ -61,11 +63,15 @@ class ExactEmbeddings(Embeddings):
 
     Attributes:
         seen: every text that was embedded, in order.
+        documents: those of them that it was asked for as documents.
+        blocking: those that a sync method was asked for where an event loop was running, which then had to wait.
         failing: texts that make it raise.
     """
 
     def __init__(self) -> None:
         self.seen: list[str] = []
+        self.documents: list[str] = []
+        self.blocking: list[str] = []
         self.failing: set[str] = set()
 
     def _all(self, texts: Sequence[str]) -> list[list[float]]:
@@ -75,13 +81,22 @@ class ExactEmbeddings(Embeddings):
                 raise ValueError("this text cannot be embedded")
         return embed(texts)
 
+    def _note_blocking(self, texts: Sequence[str]) -> None:
+        with contextlib.suppress(RuntimeError):
+            asyncio.get_running_loop()
+            self.blocking += texts
+
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        self._note_blocking(texts)
+        self.documents += texts
         return self._all(texts)
 
     def embed_query(self, text: str) -> list[float]:
+        self._note_blocking([text])
         return self._all([text])[0]
 
     async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
+        self.documents += texts
         return self._all(texts)
 
     async def aembed_query(self, text: str) -> list[float]:

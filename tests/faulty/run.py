@@ -41,7 +41,7 @@ STORE_MODULES: Mapping[str, tuple[str, ...]] = {
     "namespaces": ("list_namespaces", "labels"),
     "vector": ("vectors",),
     "batch": ("batch",),
-    "async": ("parity", "runtime"),
+    "async": ("parity", "runtime", "vectors"),
     "threads": ("parity", "runtime"),
     "aliasing": ("sharing",),
     "lifecycle": ("lifecycle", "parity"),

@@ -8,6 +8,7 @@ of a class here. A fault shows in the sync and the async methods unless it is me
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import fnmatch
 import functools
@@ -32,6 +33,7 @@ from langgraph.store.base import (
     NOT_PROVIDED,
     GetOp,
     IndexConfig,
+    InvalidNamespaceError,
     Item,
     ListNamespacesOp,
     MatchCondition,
@@ -55,6 +57,7 @@ from langgraph_reference.store import (
     _minutes,
     _name_matches,
     _Namespace,
+    _plain,
     _Plan,
     _Put,
     _Record,
@@ -5065,6 +5068,232 @@ class StoresShareItems(_Store):
         self._spaces = self.shared.setdefault(self._dims, {})
 
 
+# What callers, nodes and storages meet
+
+
+@faulty("filter")
+class FilterIsEmptied(_Store):
+    """A search takes the operators out of the filter that it is given. pop() of each condition."""
+
+    def rewrite(self, op: Op) -> Op:
+        if not isinstance(op, SearchOp) or not op.filter:
+            return op
+        taken: dict[str, Any] = {}
+        for name, condition in op.filter.items():
+            taken[name] = dict(condition) if isinstance(condition, dict) else condition
+            if isinstance(condition, dict) and len(condition) > 1:
+                condition.clear()
+        return op._replace(filter=taken)
+
+
+@faulty("put")
+class MappingsRefused(_Store):
+    """A value must be a dict: other mappings are refused. isinstance() checks, JSON encoders."""
+
+    def rewrite(self, op: Op) -> Op:
+        if isinstance(op, PutOp) and op.value is not None and not isinstance(op.value, dict):
+            raise TypeError(f"a value must be a dict, got {type(op.value).__name__}")
+        return op
+
+
+class _Named(_Store):
+    """The single methods change the labels that they are given, before anything checks them."""
+
+    def mend(self, method: str, namespace: Any) -> Any:
+        return namespace
+
+    def get(self, namespace: _Namespace, key: str, *, refresh_ttl: bool | None = None) -> Item | None:
+        return super().get(self.mend("get", namespace), key, refresh_ttl=refresh_ttl)
+
+    async def aget(self, namespace: _Namespace, key: str, *, refresh_ttl: bool | None = None) -> Item | None:
+        return await super().aget(self.mend("get", namespace), key, refresh_ttl=refresh_ttl)
+
+    def put(
+        self,
+        namespace: _Namespace,
+        key: str,
+        value: dict[str, Any],
+        index: _Index = None,
+        *,
+        ttl: float | NotProvided | None = NOT_PROVIDED,
+    ) -> None:
+        super().put(self.mend("put", namespace), key, value, index, ttl=ttl)
+
+    async def aput(
+        self,
+        namespace: _Namespace,
+        key: str,
+        value: dict[str, Any],
+        index: _Index = None,
+        *,
+        ttl: float | NotProvided | None = NOT_PROVIDED,
+    ) -> None:
+        await super().aput(self.mend("put", namespace), key, value, index, ttl=ttl)
+
+
+def _split(namespace: Any) -> Any:
+    """Labels with a period as two, and no empty ones."""
+    if not isinstance(namespace, tuple):
+        return namespace
+    parts = tuple(part for label in namespace for part in str(label).split(".") if part)
+    return parts or namespace
+
+
+@faulty("labels")
+class NulInLabelsDropped(_Named):
+    """A put drops NUL characters in labels instead of refusing them. Cleaning before an INSERT."""
+
+    def mend(self, method: str, namespace: Any) -> Any:
+        if method != "put" or not isinstance(namespace, tuple):
+            return namespace
+        return tuple(label.replace("\0", "") if isinstance(label, str) else label for label in namespace)
+
+
+@faulty("labels")
+class GetSplitsLabels(_Named):
+    """A get takes a label with a period for two, and drops empty ones. Paths that are split."""
+
+    def mend(self, method: str, namespace: Any) -> Any:
+        return _split(namespace) if method == "get" else namespace
+
+
+@faulty("labels")
+class BatchSplitsLabels(_Store):
+    """A batch takes a label with a period for two, and drops empty ones: only the single methods check. SQL."""
+
+    def rewrite(self, op: Op) -> Op:
+        if isinstance(op, (GetOp, PutOp)):
+            return op._replace(namespace=_split(op.namespace))
+        if isinstance(op, SearchOp):
+            return op._replace(namespace_prefix=_split(op.namespace_prefix))
+        if isinstance(op, ListNamespacesOp):
+            conditions = tuple(c._replace(path=_split(c.path)) for c in op.match_conditions or ())
+            return op._replace(match_conditions=conditions)
+        return op
+
+
+@faulty("labels")
+class LanggraphReservedEverywhere(_Store):
+    """A put refuses every label that begins with "langgraph", in any case. Tables of that name."""
+
+    def rewrite(self, op: Op) -> Op:
+        reserved = isinstance(op, PutOp) and _sound(op.namespace)
+        if reserved and any(label.lower().startswith("langgraph") for label in op.namespace):
+            raise InvalidNamespaceError(f"a label is reserved: {op.namespace!r}")
+        return op
+
+
+@faulty("aliasing")
+class ItemsAreCached(_Store):
+    """Gets of an item give one object, though its value is a copy. Caches of objects, weak references."""
+
+    def prepare(self) -> None:
+        self.items: dict[tuple[_Namespace, str], Item] = {}
+
+    def shown(self, item: _I) -> _I:
+        if isinstance(item, SearchItem):
+            return item
+        kept = self.items.setdefault((item.namespace, item.key), item)
+        kept.value, kept.created_at, kept.updated_at = item.value, item.created_at, item.updated_at
+        return cast(_I, kept)
+
+
+@faulty("values")
+class SearchRaisesOnWhatIsNoUnicode(_Store):
+    """A search raises where it finds a text with half of a surrogate pair, which a put took. UTF-8 on read."""
+
+    def page(self, found: list[SearchItem], op: SearchOp) -> list[SearchItem]:
+        page = super().page(found, op)
+        for item in page:
+            json.dumps(item.value, ensure_ascii=False).encode()
+        return page
+
+
+@faulty("get")
+class FirstPutIsLost(_Store):
+    """The first put to a new store is lost. The table is made by it, or a buffer is."""
+
+    def prepare(self) -> None:
+        self.seen = False
+
+    def _put(self, namespace: _Namespace, key: str, put: _Put, units: _Floats, now: datetime) -> None:
+        if self.seen:
+            super()._put(namespace, key, put, units, now)
+        self.seen = True
+
+
+@faulty("lifecycle")
+class SetupTwiceRaises(_Store):
+    """A second setup() raises. CREATE TABLE without IF NOT EXISTS."""
+
+    def prepare(self) -> None:
+        self.is_set_up = False
+
+    def setup(self) -> None:
+        """Sets the storage up."""
+        if self.is_set_up:
+            raise RuntimeError("the table exists already")
+        self.is_set_up = True
+
+
+@faulty("async")
+class ArgumentsHaveOtherNames(_Store):
+    """The methods take their arguments under names of their own. Ports from another language."""
+
+    def get(self, path: _Namespace, id: str, *, refresh_ttl: bool | None = None) -> Item | None:
+        return super().get(path, id, refresh_ttl=refresh_ttl)
+
+    async def aget(self, path: _Namespace, id: str, *, refresh_ttl: bool | None = None) -> Item | None:
+        return await super().aget(path, id, refresh_ttl=refresh_ttl)
+
+
+@faulty("async")
+class AsyncReadsOfASyncStoreRaise(_Store):
+    """Of the async methods, which are not implemented, only the writes say so. Stubs of a sync store."""
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        if any(isinstance(op, PutOp) for op in ops):
+            raise NotImplementedError
+        raise RuntimeError("there is no async connection")
+
+
+@faulty("async")
+class ErrorSpoilsTheOtherMode(_Store):
+    """After a call that failed, those of the other mode fail, until one of its own went well. Open transactions."""
+
+    def prepare(self) -> None:
+        self.failed_in: str | None = None
+
+    def enter(self, mode: str) -> None:
+        if self.failed_in not in (None, mode):
+            raise RuntimeError("the transaction of another call is aborted")
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        self.enter("sync")
+        self.failed_in = "sync"
+        results = super().batch(ops)
+        self.failed_in = None
+        return results
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        self.enter("async")
+        self.failed_in = "async"
+        results = await super().abatch(ops)
+        self.failed_in = None
+        return results
+
+
+@faulty("async")
+class SyncCallInTheLoopHangs(_Store):
+    """A sync call within an event loop waits for that loop. run_coroutine_threadsafe(...).result()."""
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        with contextlib.suppress(RuntimeError):
+            asyncio.get_running_loop()
+            threading.Event().wait()
+        return super().batch(ops)
+
+
 # Durability
 
 
@@ -5302,6 +5531,40 @@ class ValuesAreReadLossily(_Disk):
     def read(self, row: _Record, new: _Stale) -> _Record:
         row.value = {k: _deep(v, lambda part: str(part) if _is_number(part) else part) for k, v in row.value.items()}
         return row
+
+
+class _Caching(_Stale):
+    """Keeps what a get gave."""
+
+    def prepare(self) -> None:
+        self.cache: dict[tuple[_Namespace, str], Item | None] = {}
+
+    def _get(self, op: GetOp, now: datetime) -> Item | None:
+        if (op.namespace, op.key) not in self.cache:
+            self.cache[op.namespace, op.key] = super()._get(op, now)
+        kept = self.cache[op.namespace, op.key]
+        return kept and Item(**{**kept.dict(), "value": _plain(kept.value)})
+
+    def _put(self, namespace: _Namespace, key: str, put: _Put, units: _Floats, now: datetime) -> None:
+        self.cache.pop((namespace, key), None)
+        super()._put(namespace, key, put, units, now)
+
+
+@faulty("durability")
+class PutsOfOthersAreNotSeen(_Disk):
+    """A store that has read an item does not see what another one over the storage puts there. Caches per process."""
+
+    store = _Caching
+
+
+@faulty("durability")
+class DeletedRowsStay(_Disk):
+    """What was deleted or replaced stays in the storage, though no call shows it. Deletion marks, old versions."""
+
+    store = _Remembering
+
+    def rows(self) -> list[Any]:
+        return [*super().rows(), *cast(_Remembering, self.last).before.values()]
 
 
 # With a clock that is moved

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import random
 import time
@@ -198,6 +199,43 @@ def test_the_score_is_the_cosine(scored: StoreDrive, root: str) -> None:
     expect_scores(expected, scored.search((root,), query=EAST), "the scores")
 
 
+NARROWED: Mapping[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+    "prefix": (("b",), {}),
+    "filter": ((), {"filter": {"kind": "b"}}),
+    "filter $ne": ((), {"filter": {"kind": {"$ne": "a"}}}),
+    "page": ((), {"limit": 3, "offset": 2}),
+}
+
+
+@rule(SHOULD, source="InMemoryStore, SqliteStore, PostgresStore: the score of query and item", needs="vectors")
+@pytest.mark.parametrize("by", NARROWED)
+def test_a_score_does_not_depend_on_what_is_left_out(scored: StoreDrive, root: str, by: str) -> None:
+    """An item has the score in a search with a filter, a prefix or a page that it has in one of everything.
+
+    Scores that are told apart from the items, and joined by their place, are those of others after a filter.
+    """
+    for number in range(6):
+        kind = "ab"[number % 2]
+        scored.put((root, kind), str(number), {"text": at(5 + 25 * number), "kind": kind})
+    every = {each.key: each.score for each in scored.search((root,), query=EAST)}
+    labels, keywords = NARROWED[by]
+    found = scored.search((root, *labels), query=EAST, **keywords)
+    expect_scores({each.key: every.get(each.key) or 0.0 for each in found}, found, f"the scores with a {by}")
+
+
+@rule(SHOULD, source="SearchOp.offset: pagination needs an order that stays", needs="vectors")
+def test_equal_scores_stay_in_order(scored: StoreDrive, root: str) -> None:
+    """The same search with a query gives the same order as long as nothing is written, also where scores are equal.
+
+    Pages overlap otherwise, and leave items out that no page shows.
+    """
+    for number in range(12):
+        scored.put((root,), str(number), {"text": at(60 * (number % 2))})
+    first = keys(scored.search((root,), query=EAST, limit=12))
+    again = [keys(scored.search((root,), query=EAST, limit=12)) for _ in range(2)]
+    expect_same([first, first], again, "the keys found by the second and third of three equal searches")
+
+
 @rule(MUST, source="InMemoryStore, SqliteStore, PostgresStore: cosine similarity by default", needs="vectors")
 def test_the_length_of_a_vector_does_not_matter(scored: StoreDrive, root: str) -> None:
     """A long vector is not nearer than a short one that points to where the query does.
@@ -280,6 +318,15 @@ def _without_score(item: Item | None) -> dict[str, Any] | None:
     return {name: getattr(item, name) for name in named}
 
 
+def sent(mark: str, texts: Iterable[str]) -> list[str]:
+    """The texts with ``mark`` at their beginning among those sent to the embedder.
+
+    Of a whole value in JSON it is the field: whether only fields are sent is for a rule of its own.
+    """
+    found = [text for text in texts if mark in text]
+    return [json.loads(text)["text"] if text.startswith("{") else text for text in found]
+
+
 HOSTILE = {
     "quotes": 'it\'s "quoted" and `ticked`',
     "percent": "100% of _all_ %s {0} {text}",
@@ -300,11 +347,13 @@ def test_any_text_can_be_put_and_asked_for(scored: StoreDrive, root: str, text: 
 
     Text is what users type.
     """
-    written = f"{HOSTILE[text]}{NORTH}"
+    mark = fresh_id()
+    written = f"{mark} {HOSTILE[text]}{NORTH}"
     scored.put((root,), "same", {"text": written})
     scored.put((root,), "other", {"text": EAST})
+    scored.search((root,), query=EAST)
+    expect_same({written}, {*sent(mark, EMBEDDINGS.seen)}, "what was embedded of the text that was put")
     expect_same(["same"], keys(scored.search((root,), query=written, limit=1)), "the key found")
-    expect_true(written in EMBEDDINGS.seen, "what was embedded", "the text as it was put", EMBEDDINGS.seen[-2:])
 
 
 # --- what is embedded
@@ -352,6 +401,46 @@ def test_a_put_chooses_what_is_embedded(scored: StoreDrive, root: str, path: str
     expect_same(PATHS[path], axes_found(scored, (root,), "key"), f"the axes of the vectors, index=[{path!r}]")
 
 
+@rule(SHOULD, source="langgraph.store.base.get_text_at_path: multi-field selection", needs="vectors")
+@pytest.mark.parametrize(
+    ("path", "axes"), [("meta.{title,author.name}", [1, 2]), ("{title,meta.title}", [0, 1])], ids=["nested", "flat"]
+)
+def test_a_path_may_name_several_fields(scored: StoreDrive, root: str, path: str, axes: list[int]) -> None:
+    """`{one,other}` in a path names several fields, each with a vector of its own.
+
+    It is a part of LangGraph's path syntax; where it is a name like any other, the item is never found.
+    """
+    scored.put((root,), "key", DOCUMENT, [path])
+    expect_same(axes, axes_found(scored, (root,), "key"), f"the axes of the vectors, index=[{path!r}]")
+
+
+@rule(SHOULD, source="InMemoryStore, SqliteStore, PostgresStore: embed_documents", needs="vectors")
+def test_items_are_embedded_as_documents(scored: StoreDrive, root: str) -> None:
+    """The texts of items are embedded as documents, by `embed_documents` or `aembed_documents`.
+
+    Many embedders treat a question and a text that may answer it otherwise; and one call is enough for many texts.
+    """
+    mark = fresh_id()
+    scored.put((root,), "key", {"text": f"{mark}{EAST}"})
+    scored.search((root,), query=NORTH)
+    expect_same({f"{mark}{EAST}"}, {*sent(mark, EMBEDDINGS.documents)}, "what was embedded as a document")
+
+
+@rule(SHOULD, source="Embeddings.aembed_documents, aembed_query", needs=("vectors", "async"))
+def test_async_calls_do_not_wait_for_a_sync_embedder(scored: StoreDrive, root: str) -> None:
+    """The async methods call the embedder's async methods, or its sync ones in another thread.
+
+    A sync call to somebody else's service, within the event loop, makes every user of a server wait for it.
+    """
+    if scored.mode == "sync":
+        pytest.skip("it is about the async methods")
+    text, question = f"{fresh_id()}{EAST}", f"{fresh_id()}{NORTH}"
+    scored.put((root,), "key", {"text": text})
+    scored.search((root,), query=question)
+    waited = [each for each in EMBEDDINGS.blocking if each in (text, question)]
+    expect_same([], waited, "what the loop waited for")
+
+
 @rule(MUST, source="IndexConfig.fields", needs="vectors")
 def test_the_configured_fields_are_embedded(scored: StoreDrive, root: str) -> None:
     """Without `index` the configured fields are embedded, each element on its own, and nothing else.
@@ -370,7 +459,7 @@ def test_the_embedder_sees_only_what_is_indexed(scored: StoreDrive, root: str, i
     It is a service of somebody else: what was left out, such as personal data, must not reach it. It is paid by length.
     """
     secret, wanted = fresh_id(), fresh_id()
-    texts = {"text": "unrelated", "title": "unrelated"}
+    texts = {"text": f"text {secret}", "title": f"title {secret}"}
     name = {"None": "text", "False": None}.get(str(index), "title")
     value = {**texts, **({name: wanted} if name else {}), "secret": secret, "deep": {"secret": [secret]}}
     scored.put((root,), "key", value, index)
