@@ -21,6 +21,7 @@ JSON: Sequence[Any] = [
     {},
     [1, "1", None, [True]],
     {"a": {"b": [1, {"c": None}]}, "d.e": ""},
+    {"a": {"z": "<b>&amp;"}},
 ]
 TEXTS = ["", "a", "A", "ab", "a%", "%", "a'b", "é", "1", "true", "null", '"', "a\\b", "a b", "[1]"]
 """Texts that careless comparisons take for one another, for a pattern or for another type."""

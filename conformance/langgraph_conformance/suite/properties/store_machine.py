@@ -84,6 +84,8 @@ class StoreMachine(Machine):
         self.model = ReferenceStore()
         self.stored: dict[Place, None] = {}
         """Where there is an item, the last put last."""
+        self.together: set[Place] = set()
+        """What was put in one batch: a store may order such items anew for each page."""
         self.emptied: set[Namespace] = set()
         """Namespaces that were asked for or emptied: whether one without items is listed is not clear."""
         self.times: dict[Place, tuple[Any, Any]] = {}
@@ -112,7 +114,7 @@ class StoreMachine(Machine):
             texts = [f"a{separator}b", "a", "b", f"b{separator}c", "c"]
         else:
             every = BACKSLASHES if kind == "backslashes" else NAMES[kind]
-            steps = (0, chosen[1] + 1, chosen[2] + 2, chosen[1] + chosen[2] + 4)
+            steps = (0, 1, chosen[1] + 2, chosen[2] + 3)  # neighbours are those that are alike
             texts = [every[(chosen[0] + step) % len(every)] for step in steps]
             texts.insert(2, f"{texts[0]}1")  # what begins like another one is never far
         self.keys = list(dict.fromkeys([*texts, "a"]))
@@ -126,6 +128,13 @@ class StoreMachine(Machine):
         """A namespace: the first number is for its root."""
         root, *rest = path or [0]
         return (pick(self.roots, root), *(pick(self.labels, each) for each in rest))
+
+    def prefix(self, path: Sequence[int]) -> Namespace:
+        """A namespace to look below: mostly one that has something, or one above it."""
+        if not self.stored or len(path) > 3:
+            return self.namespace(path)
+        namespace = self.last(sum(path))[0]
+        return namespace[: 1 + len(path) % len(namespace)]
 
     def pattern(self, path: Sequence[int]) -> tuple[str, ...]:
         """Labels of a condition, some of them stars."""
@@ -191,6 +200,15 @@ class StoreMachine(Machine):
         self.model.put(namespace, name, value)
         self.note_put(namespace, name)
 
+    @rule(path=paths)
+    def put_many(self, path: list[int]) -> None:
+        """More items than a search gives by default."""
+        namespace = self.namespace(path)
+        for each in range(11):
+            self.store.put(namespace, f"many {each}", {"digit": 1 + each % 9, "flag": True})
+            self.model.put(namespace, f"many {each}", {"digit": 1 + each % 9, "flag": True})
+            self.note_put(namespace, f"many {each}")
+
     @precondition(lambda self: self.stored)
     @rule(which=picks, value=values)
     def put_again(self, which: int, value: dict[str, Any]) -> None:
@@ -203,6 +221,7 @@ class StoreMachine(Machine):
         self.stored.pop((namespace, key), None)
         self.stored[namespace, key] = None
         self.used.add((namespace, key))
+        self.together.discard((namespace, key))
         self.times.pop((namespace, key), None)
         self.emptied.discard(namespace)
 
@@ -243,10 +262,18 @@ class StoreMachine(Machine):
         self.compare_item(place, self.model.get(*place), found, f"get of {place}")
 
     @rule(
-        path=paths, filter=filters, limit=st.sampled_from([10, 1, 2, 3, 100]), offset=st.sampled_from([0, 0, 1, 2, 50])
+        path=paths,
+        filter=filters,
+        limit=st.sampled_from([10, 1, 2, 3, 100]),
+        offset=st.sampled_from([0, 0, 1, 2, 50]),
+        like=st.integers(-4, 3),
     )
-    def search(self, path: list[int], filter: dict[str, Any] | None, limit: int, offset: int) -> None:
-        prefix = self.namespace(path)
+    def search(self, path: list[int], filter: dict[str, Any] | None, limit: int, offset: int, like: int) -> None:
+        prefix = self.prefix(path)
+        item = self.model.get(*self.last(limit)) if like >= 0 and self.stored else None
+        if item is not None:  # a filter that something meets
+            name = pick([name for name in ("digit", "flag", "text", "more") if name in item.value], like)
+            filter = {**(filter or {}), name: item.value[name]}
         given: dict[str, Any] = {} if filter is None else {"filter": filter}
         given |= {} if limit == 10 else {"limit": limit}
         given |= {"offset": offset} if offset else {}
@@ -256,8 +283,10 @@ class StoreMachine(Machine):
     @rule(path=paths, filter=filters, size=st.integers(1, 3))
     def pages(self, path: list[int], filter: dict[str, Any] | None, size: int) -> None:
         """All pages of a search hold each match once."""
-        prefix, found, what = self.namespace(path), [], ""
+        prefix, found, what = self.prefix(path), [], ""
         expected = self.everything_below(prefix, filter)
+        if self.together & {(item.namespace, item.key) for item in expected}:
+            return
         for offset in range(0, len(expected) + 1, size):
             found += self.store.search(prefix, filter=filter, limit=size, offset=offset)
         what = f"the pages of {size} of a search of {prefix} with filter={filter}"
@@ -272,7 +301,9 @@ class StoreMachine(Machine):
     )
     def list_namespaces(self, path: list[int], suffix: list[int], depth: int | None, limit: int, offset: int) -> None:
         root, *rest = path or [0]
-        given: dict[str, Any] = {"prefix": (pick(self.roots, root), *self.pattern(rest))}
+        given: dict[str, Any] = {"prefix": self.prefix(path)}
+        if 7 in rest:
+            given["prefix"] = (pick(self.roots, root), *self.pattern(rest))
         given |= {"suffix": self.pattern(suffix)} if suffix else {}
         given |= {} if depth is None else {"max_depth": depth}
         if len(given["prefix"]) > 1 and not self.world.wide:
@@ -298,7 +329,7 @@ class StoreMachine(Machine):
         made: list[Op] = []
         written: set[Place] = set()
         for kind, path, key, value in operations:
-            place = self.place(path, key)
+            place = self.last(key) if self.stored and not path else self.place(path, key)
             if kind in ("put", "delete"):
                 if (place in written and not self.world.wide) or (kind == "delete" and place not in self.stored):
                     continue
@@ -327,6 +358,7 @@ class StoreMachine(Machine):
         for each in made:
             if isinstance(each, PutOp):
                 (self.note_delete if each.value is None else self.note_put)(each.namespace, each.key)
+        self.together |= {(each.namespace, each.key) for each in made if isinstance(each, PutOp)}
 
     def compare_result(self, operation: Op, model: Any, result: Any, emptied: set[Namespace]) -> None:
         what = f"the result of {operation} in a batch"
