@@ -185,6 +185,10 @@ async def async_generator() -> AsyncIterator[ReferenceSaver]:
     yield ReferenceSaver()
 
 
+def is_set_up_already() -> ReferenceSaver:
+    return SetupRaises()
+
+
 def gives_a_dict() -> dict[str, str]:
     return {}
 

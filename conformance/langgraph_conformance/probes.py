@@ -86,13 +86,16 @@ class Probe:
             except TimedOut:
                 return f"{name} did not return within {self._seconds:g} s"
             except Exception as error:
-                return self._target.redact(f"{name} raised {type(error).__name__}: {error}")
+                return self._target.redact(f"{name} raised {type(error).__name__}: {error}") + self._of_setup()
         if read is None:
             return (
                 f"{name} gives None for what {drive.name_of('put')} has just stored: is the storage set up, and shared "
                 f"by all calls of one {self._target.spec.kind}?"
-            )
+            ) + self._of_setup()
         return None
+
+    def _of_setup(self) -> str:
+        return f" (before, setup() raised {self._target.setup_error})" if self._target.setup_error else ""
 
     def _raises_not_implemented(self, probe: Callable[[], object]) -> bool:
         try:

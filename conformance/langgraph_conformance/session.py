@@ -108,6 +108,8 @@ class Subject:
         """Close what is open; gives what went wrong, in words."""
         broken = {key.rpartition("/")[0] for key, drive in self._drives.items() if drive.broken}
         errors = []
+        if self.target.setup_error:
+            errors.append(f"setup() raised {self.target.setup_error}: what was opened was taken to be set up already")
         for owner, opened in self._opened.items():
             if owner in broken:
                 opened.abandon()

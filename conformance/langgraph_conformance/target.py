@@ -174,6 +174,8 @@ class Target:
         generator``, ``awaitable`` or ``provider``; known once it was opened."""
         self.sets_up = ""
         """Whether ``setup()`` was called: ``sync``, ``async`` or empty."""
+        self.setup_error = ""
+        """What ``setup()`` raised on what a function gave: that may be set up already, which the first steps tell."""
         self._object = self._resolve()
         self.provides = {
             ability
@@ -297,6 +299,20 @@ class Target:
             raise self._fail(f"{spec.path[-1]} gave the class {made.__name__}: expected an instance of it")
         return made
 
+    @contextmanager
+    def setting_up(self) -> Iterator[None]:
+        """While ``setup()`` is called on what was opened."""
+        try:
+            yield
+        except NotImplementedError:
+            return
+        except BaseException as error:
+            if isinstance(error, Exception) and inspect.isfunction(self._object):
+                self.setup_error = self.redact(_told(error))
+                return
+            error.__dict__["__conformance_step__"] = "setup()"
+            raise
+
     def _enter(self, make: Callable[[], Any], mode: str, step: str) -> Opened:
         try:
             with limit(self.seconds):
@@ -339,8 +355,9 @@ class Target:
                 context.__exit__(None, None, None)
             raise _NeedsLoop
         if callable(setup):
-            _stepped("setup()", setup)
-            self.sets_up = "sync"
+            with self.setting_up():
+                setup()
+                self.sets_up = "sync"
 
         def close() -> None:
             if context is not None:
@@ -437,14 +454,11 @@ class _Lifetime:
             backend = self._check(backend, made)
             setup = getattr(backend, "setup", None)
             if callable(setup):
-                done = _stepped("setup()", setup)
-                self._target.sets_up = "async" if inspect.isawaitable(done) else "sync"
-                if inspect.isawaitable(done):
-                    try:
+                with self._target.setting_up():
+                    done = setup()
+                    if inspect.isawaitable(done):
                         await done
-                    except BaseException as error:
-                        error.__dict__["__conformance_step__"] = "setup()"
-                        raise
+                    self._target.sets_up = "async" if inspect.isawaitable(done) else "sync"
             opened.set_result(backend)
             await self._closing.wait()
 
@@ -471,16 +485,6 @@ class _Provider:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.instance, name)
-
-
-def _stepped(step: str, function: Callable[[], Any]) -> Any:
-    try:
-        return function()
-    except NotImplementedError:
-        return None
-    except BaseException as error:
-        error.__dict__["__conformance_step__"] = step
-        raise
 
 
 def _is_async_context(made: Any) -> bool:
