@@ -75,7 +75,7 @@ def page(found: dict[str, dict[str, Any]]) -> str:
         lines += [
             f"## Faulty {kinds}",
             "",
-            f"{len(known)} of {len(registry)} were tried (a sample where that is not all); {len(hits)} of them are found.",
+            f"{len(known)} of {len(registry)} were tried (a sample, where not all), and {len(hits)} of them were found.",
             "",
             "| group | found | of |",
             "| --- | --- | --- |",
