@@ -75,7 +75,7 @@ def page(found: dict[str, dict[str, Any]]) -> str:
         lines += [
             f"## Faulty {kinds}",
             "",
-            f"{len(known)} of {len(registry)} were tried (a sample, where not all), and {len(hits)} of them were found.",
+            f"{len(known)} of {len(registry)} were tried (a sample, where not all); {len(hits)} were found.",
             "",
             "| group | found | of |",
             "| --- | --- | --- |",
