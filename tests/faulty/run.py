@@ -36,7 +36,7 @@ STORE_MODULES: Mapping[str, tuple[str, ...]] = {
     "get": ("items",),
     "delete": ("items",),
     "items": ("items",),
-    "search": ("search",),
+    "search": ("search", "runtime"),
     "filter": ("filter",),
     "namespaces": ("list_namespaces", "labels"),
     "vector": ("vectors",),
@@ -50,6 +50,8 @@ STORE_MODULES: Mapping[str, tuple[str, ...]] = {
 """Group of faulty stores, and the modules of the suite that are about it."""
 TTL_TOO = ("async", "durability")
 """Groups in which some faults are about TTL."""
+BOTH_DRIVES = ("async", "threads")
+"""Groups whose faults are about one drive, or show in each in its own way."""
 
 
 class _OneDrive:
@@ -107,8 +109,8 @@ def broken(kind: str, name: str) -> list[str]:
     return []
 
 
-def _tries(kind: str, name: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    """Target, arguments and drive to judge a faulty backend with, until something shows.
+def _tries(kind: str, name: str) -> Iterator[tuple[str, tuple[str, ...], str | None]]:
+    """Target, arguments and drive (None for both) to judge a faulty backend with, until something shows.
 
     For a store the modules about its fault come first, and TTL, which takes real seconds, last, if it can be told. A
     store whose fault is about TTL is tried with a clock that is moved before it is tried with one that is not.
@@ -120,7 +122,8 @@ def _tries(kind: str, name: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
     if group == "ttl":
         yield from ((f'Moved("{name}")', ("store/test_ttl.py",), mode) for mode in MODES)
     modules = tuple(f"store/test_{module}.py" for module in ("smoke", *STORE_MODULES.get(group, ())))
-    yield from ((name, modules, mode) for mode in MODES)
+    modes = (None,) if group in BOTH_DRIVES else MODES
+    yield from ((name, modules, mode) for mode in modes)
     rest: list[tuple[str, ...]] = [(WITHOUT_PROPERTIES, "--deselect=store/test_ttl.py"), ("store/test_ttl.py",)]
     for arguments in reversed(rest) if group in TTL_TOO else rest:
         yield from ((name, arguments, mode) for mode in MODES)

@@ -5071,6 +5071,194 @@ class StoresShareItems(_Store):
 # What callers, nodes and storages meet
 
 
+@faulty("vector")
+class DeletedItemsFoundByVector(_Stale):
+    """A search with a query finds deleted items. Vectors in a storage of their own, with the values."""
+
+    def prepare(self) -> None:
+        self.ghosts: dict[tuple[_Namespace, str], tuple[SearchItem, _Floats]] = {}
+
+    def _put(self, namespace: _Namespace, key: str, put: _Put, units: _Floats, now: datetime) -> None:
+        old = self.lookup(namespace, key)
+        if put.value is None and old:
+            self.ghosts[namespace, key] = old.search_item(None), self.units(namespace, key)
+        elif put.value is not None:
+            self.ghosts.pop((namespace, key), None)
+        super()._put(namespace, key, put, units, now)
+
+    def found(
+        self, op: SearchOp, conditions: list[_Condition], query: _Floats | None, now: datetime
+    ) -> list[SearchItem]:
+        found = super().found(op, conditions, query, now)
+        if query is None:
+            return found
+        depth = len(op.namespace_prefix)
+        ghosts = [
+            _scored(item, float((units @ query).max()))
+            for (namespace, _), (item, units) in self.ghosts.items()
+            if len(units) and namespace[:depth] == op.namespace_prefix and _matches(item.value, conditions)
+        ]
+        return sorted([*found, *ghosts], key=lambda item: -(item.score or 0.0))
+
+
+@faulty("vector")
+class IndexNeedsConfiguration(_Store):
+    """A put with `index` raises where the store has no index. Early checks."""
+
+    def rewrite(self, op: Op) -> Op:
+        if isinstance(op, PutOp) and op.index is not None and not self.index_config:
+            raise ValueError("the store has no index")
+        return op
+
+
+@faulty("ttl", "langchain-ai/langgraph#8896")
+class RefreshCutToMinutes(_Store):
+    """A refresh takes the TTL in whole minutes, so one of less ends the item. make_interval with an integer."""
+
+    def restart(self, record: _Record | None, now: datetime) -> None:
+        if record and record.lifetime:
+            record.expires_at = now + timedelta(minutes=record.lifetime // timedelta(minutes=1))
+
+    def _get(self, op: GetOp, now: datetime) -> Item | None:
+        item = super()._get(op, now)
+        if item and op.refresh_ttl:
+            self.restart(self.lookup(op.namespace, op.key), now)
+        return item
+
+    def refresh(self, found: list[SearchItem], page: list[SearchItem], now: datetime) -> None:
+        for item in page:
+            self.restart(self.record(item), now)
+
+
+@faulty("ttl")
+class RefreshTouchesUpdatedAt(_Store):
+    """A refresh moves updated_at. Triggers, one UPDATE for all."""
+
+    def _get(self, op: GetOp, now: datetime) -> Item | None:
+        item = super()._get(op, now)
+        record = self.lookup(op.namespace, op.key)
+        if item and op.refresh_ttl and record and record.lifetime:
+            record.updated_at = now
+        return item
+
+
+@faulty("ttl")
+class LongTtlOverflows(_Store):
+    """The milliseconds of a TTL are kept in 32 bits, so that one of weeks is over at once. INTEGER columns."""
+
+    def _planned_put(self, op: PutOp) -> _Put:
+        put = super()._planned_put(op)
+        if put.lifetime is not None:
+            milliseconds = int(put.lifetime.total_seconds() * 1000)
+            put.lifetime = timedelta(milliseconds=(milliseconds + 2**31) % 2**32 - 2**31)
+        return put
+
+
+@faulty("ttl")
+class ExpiryIsLocalTime(_Store):
+    """The expiry is written in local time and compared with UTC. Naive datetimes."""
+
+    def _put(self, namespace: _Namespace, key: str, put: _Put, units: _Floats, now: datetime) -> None:
+        super()._put(namespace, key, put, units, now)
+        record = self.lookup(namespace, key)
+        if record and record.expires_at:
+            record.expires_at += datetime.now().astimezone().utcoffset() or timedelta()
+
+
+@faulty("ttl")
+class SweepDeletesImmortalItems(_Store):
+    """A sweep deletes what has no expiry as well. NULL taken for 0, missing fields for old ones."""
+
+    def sweep_ttl(self) -> int:
+        with self._lock:
+            now = self._now()
+            doomed = [record for record in self.records() if record.expires_at is None or record.expired(now)]
+            for record in doomed:
+                self._remove(record.namespace, record.key)
+            return len(doomed)
+
+
+@faulty("ttl")
+class TtlSticks(_Store):
+    """A put without a TTL gets that of the put before. A variable set outside of the loop, settings of a session."""
+
+    def prepare(self) -> None:
+        self.given: timedelta | None = None
+
+    def _planned_put(self, op: PutOp) -> _Put:
+        put = super()._planned_put(op)
+        self.given = put.lifetime = put.lifetime or self.given
+        return put
+
+
+@faulty("ttl")
+class SweepStopsAtHundred(ExpiredItemsFound):
+    """A sweep deletes a hundred items at most, and searches find the others. DELETE with a LIMIT."""
+
+    def sweep_ttl(self) -> int:
+        with self._lock:
+            doomed = [record for record in self.records() if record.expired(self._now())][:100]
+            for record in doomed:
+                self._remove(record.namespace, record.key)
+            return len(doomed)
+
+
+@faulty("ttl", "langchain-ai/langgraph#8757")
+class SweepLeavesVectors(VectorsOutliveDelete):
+    """After a sweep, a later item without a vector has the one of the swept item of its key. No cascade."""
+
+    def _put(self, namespace: _Namespace, key: str, put: _Put, units: _Floats, now: datetime) -> None:
+        old = self.ghosts.pop((namespace, key), units) if put.value is not None else units
+        _Stale._put(self, namespace, key, put, units if len(units) else old, now)
+
+    def sweep_ttl(self) -> int:
+        with self._lock:
+            expired = [record for record in self.records() if record.expired(self._now())]
+            for record in expired:
+                self.ghosts[record.namespace, record.key] = self.units(record.namespace, record.key)
+            return super().sweep_ttl()
+
+
+@faulty("ttl")
+class SupportsTtlIsFalse(_Store):
+    """supports_ttl is False, though a put with a TTL is taken, and the item expires. Attribute forgotten."""
+
+    supports_ttl = False
+
+    def operation(
+        self,
+        namespace: _Namespace,
+        key: str,
+        value: dict[str, Any],
+        index: _Index,
+        ttl: float | NotProvided | None,
+    ) -> PutOp:
+        default = (self.ttl_config or {}).get("default_ttl")
+        return PutOp(namespace, str(key), value, index, default if isinstance(ttl, NotProvided) else ttl)
+
+    def put(
+        self,
+        namespace: _Namespace,
+        key: str,
+        value: dict[str, Any],
+        index: _Index = None,
+        *,
+        ttl: float | NotProvided | None = NOT_PROVIDED,
+    ) -> None:
+        self.batch([self.operation(namespace, key, value, index, ttl)])
+
+    async def aput(
+        self,
+        namespace: _Namespace,
+        key: str,
+        value: dict[str, Any],
+        index: _Index = None,
+        *,
+        ttl: float | NotProvided | None = NOT_PROVIDED,
+    ) -> None:
+        await self.abatch([self.operation(namespace, key, value, index, ttl)])
+
+
 @faulty("filter")
 class FilterIsEmptied(_Store):
     """A search takes the operators out of the filter that it is given. pop() of each condition."""
@@ -5234,6 +5422,21 @@ class SetupTwiceRaises(_Store):
         if self.is_set_up:
             raise RuntimeError("the table exists already")
         self.is_set_up = True
+
+
+@faulty("async")
+class CancelledCallerTakesOthersAlong(_Store):
+    """Async calls wait for a connection together, and one that is cancelled cancels them all. A shared task."""
+
+    def prepare(self) -> None:
+        self.connecting: asyncio.Task[None] | None = None
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        ops = list(ops)
+        if self.connecting is None or self.connecting.done():
+            self.connecting = asyncio.get_running_loop().create_task(asyncio.sleep(0))
+        await self.connecting
+        return await super().abatch(ops)
 
 
 @faulty("async")
