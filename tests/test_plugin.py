@@ -74,7 +74,7 @@ def test_a_wrong_target_is_one_sentence(judge: Judge, target: str, sentence: str
 def test_a_factory_may_give_what_is_set_up_already(judge: Judge) -> None:
     run = judge("--saver=odd_savers:is_set_up_already", SMALL[1])
     assert run.code == 0
-    assert "setup() raised RuntimeError: no such table: checkpoints: what was opened was taken to be set up already" in run.output
+    assert "setup() raised RuntimeError: no such table: checkpoints: what was opened was taken to be" in run.output
 
 
 def test_a_saver_that_hangs_in_its_first_step_blocks_the_rest(judge: Judge) -> None:

@@ -481,7 +481,8 @@ class GraphDrive:
         return self._call("get_state", config, **keywords)
 
     def get_state_history(self, config: RunnableConfig, **keywords: Any) -> list[Any]:
-        return self._collect("get_state_history", config, **keywords)
+        # a backend may change what it is given, and checks share it
+        return self._collect("get_state_history", config, **copy.deepcopy(keywords))
 
     def update_state(self, config: RunnableConfig, values: Any, **keywords: Any) -> RunnableConfig:
         updated: RunnableConfig = self._call("update_state", config, values, **keywords)

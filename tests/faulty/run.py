@@ -88,7 +88,12 @@ def judge(kind: str, name: str, *arguments: str, mode: str | None = None) -> dic
             *("-p", "no:langsmith_plugin", "-p", "no:terminal", "-p", "no:unraisableexception"),
             *arguments,
         ]
-        with contextlib.redirect_stdout(io.StringIO()) as output, contextlib.redirect_stderr(output):
+        with (
+            contextlib.redirect_stdout(io.StringIO()) as output,
+            contextlib.redirect_stderr(output),
+            pytest.MonkeyPatch.context() as patch,
+        ):
+            patch.delenv("PYTEST_XDIST_WORKER", raising=False)  # of the tests that judge, not of this run
             code = pytest.main(command, plugins=[_OneDrive(mode)])
         if not report.exists():
             raise RuntimeError(f"no report on {name} (exit code {code}): {output.getvalue()[-2000:]}")
