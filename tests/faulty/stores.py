@@ -5776,12 +5776,16 @@ class DeletedRowsStay(_Disk):
 class Moved:
     """A provider of a faulty store whose clock is moved, so that what it does with TTLs shows at once.
 
+    It has one drive: the sweepers' real seconds would pass for each.
+
     Args:
         name: of the faulty store.
+        drive: ``sync`` or ``async``.
     """
 
-    def __init__(self, name: str) -> None:
-        self.factory = FAULTY[name].factory
+    def __init__(self, name: str, drive: str) -> None:
+        lacking = {"batch": _refuse} if drive == "async" else {"abatch": _arefuse}
+        self.factory: Any = type(name, (cast(type, FAULTY[name].factory),), lacking)
         self.now = datetime.now(timezone.utc)
 
     def open(self, index: IndexConfig | None = None, ttl: TTLConfig | None = None) -> ReferenceStore:
@@ -5792,3 +5796,11 @@ class Moved:
     def advance(self, seconds: float) -> None:
         """Moves the clock of all stores."""
         self.now += timedelta(seconds=seconds)
+
+
+def _refuse(self: ReferenceStore, ops: Iterable[Op]) -> list[Result]:
+    raise NotImplementedError
+
+
+async def _arefuse(self: ReferenceStore, ops: Iterable[Op]) -> list[Result]:
+    raise NotImplementedError
