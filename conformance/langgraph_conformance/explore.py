@@ -13,12 +13,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis.errors import HypothesisException
-from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 from hypothesis.statistics import collector, describe_statistics
 from hypothesis.strategies import SearchStrategy
 
@@ -27,6 +27,7 @@ from .errors import Blocked, Broken, TimedOut
 from .watchdog import limit
 
 Value = TypeVar("Value")
+AnyDrive = TypeVar("AnyDrive", bound=Drive)
 
 
 @dataclass(frozen=True)
@@ -271,19 +272,66 @@ def chosen_seed(config: pytest.Config) -> int | None:
     return random.SystemRandom().getrandbits(32)
 
 
-class Machine(RuleBasedStateMachine):
+@dataclass(frozen=True)
+class World(Generic[AnyDrive]):
+    """Where the examples of one property take place.
+
+    Attributes:
+        explorer: whose examples these are.
+        drives: gives the drives over the open backend, anew where it was thrown away.
+        offers: optional operations that the backend has.
+        wide: whether advice is looked at, too.
+        restart: closes the backend, opens its storage again, and gives the new drives.
+    """
+
+    explorer: Explorer
+    drives: Callable[[], Sequence[AnyDrive]]
+    offers: frozenset[str] = frozenset()
+    wide: bool = False
+    restart: Callable[[], Sequence[AnyDrive]] | None = None
+
+    def explore(self, machine: Callable[[World[AnyDrive]], Machine[AnyDrive]]) -> None:
+        """Try the examples; each is one ``machine``."""
+        self.explorer.machine(lambda: machine(self))
+
+
+class Machine(RuleBasedStateMachine, Generic[AnyDrive]):
     """A state machine whose life is one example.
 
     Args:
-        explorer: whose examples these are.
-        drives: through which the backend is called.
+        world: where it takes place.
     """
 
-    def __init__(self, explorer: Explorer, drives: Sequence[Drive]) -> None:
-        self.explorer = explorer
-        self._example: AbstractContextManager[None] = explorer.example(*drives)
+    def __init__(self, world: World[AnyDrive]) -> None:
+        self.world = world
+        self._drives = list(world.drives())
+        self._turns, self._turn = [0], 0
+        self._example: AbstractContextManager[None] = world.explorer.example(*self._drives)
         self._example.__enter__()
         super().__init__()
+
+    def next_drive(self) -> AnyDrive:
+        """The drive for the next call."""
+        self._turn += 1
+        return self._drives[self._turns[self._turn % len(self._turns)] % len(self._drives)]
+
+    @precondition(lambda self: self.world.restart is not None)
+    @rule()
+    def restart(self) -> None:
+        """The process ends, and another one goes on with the storage."""
+        calls = self._drives[0].calls
+        assert self.world.restart is not None  # the precondition
+        self._drives = list(self.world.restart())
+        for drive in self._drives:
+            drive.calls = calls
+
+    @contextlib.contextmanager
+    def shown_if_it_fails(self) -> Iterator[None]:
+        """A read that shows nothing: a script of the calls is shorter without it."""
+        calls = self._drives[0].calls
+        before = len(calls)
+        yield
+        del calls[before:]
 
     def finish(self) -> None:
         """Look at everything once more, at the end of an example in which nothing was wrong so far."""

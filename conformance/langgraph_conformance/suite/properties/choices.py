@@ -25,6 +25,8 @@ JSON: Sequence[Any] = [
 ]
 TEXTS = ["", "a", "A", "ab", "a%", "%", "a'b", "é", "1", "true", "null", '"', "a\\b", "a b", "[1]"]
 """Texts that careless comparisons take for one another, for a pattern or for another type."""
+SEPARATORS = [":", "|", "/", "_", "-", "", ","]
+"""With which careless keys are joined from names."""
 _ABSENT = object()
 
 # few choices make an example: drawing them takes half of the time, and shrinking most of it

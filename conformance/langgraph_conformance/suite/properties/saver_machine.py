@@ -7,8 +7,7 @@ It stays where the contract is clear: what official savers do in different ways 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import date, time, timedelta
@@ -26,11 +25,11 @@ from langgraph_reference import ReferenceSaver
 
 from langgraph_conformance.drive import SaverDrive
 from langgraph_conformance.expect import expect_same, expect_true, same
-from langgraph_conformance.explore import Explorer, Machine
+from langgraph_conformance.explore import Machine, World
 from langgraph_conformance.fixtures import remove
 from langgraph_conformance.lookalikes import BACKSLASHES, NAMES
 from langgraph_conformance.rules import unmet
-from langgraph_conformance.suite.properties.choices import JSON, TEXTS, pick, picks, some_of
+from langgraph_conformance.suite.properties.choices import JSON, SEPARATORS, TEXTS, pick, picks, some_of
 from langgraph_conformance.suite.saver import values as pools
 from langgraph_conformance.threads import FORMAT, Thread, address_of, as_read, config_of, fresh_id, writes_of
 
@@ -88,33 +87,6 @@ batches = st.lists(st.tuples(picks, values), min_size=1, max_size=4)
 specials = st.lists(st.tuples(st.sampled_from(SPECIAL), values), max_size=2, unique_by=lambda write: write[0])
 
 
-class World:
-    """Where the examples of one property take place.
-
-    Args:
-        explorer: whose examples these are.
-        drives: gives the drives over the open saver, anew where it was thrown away.
-        offers: optional operations that the saver has.
-        wide: whether advice is looked at, too.
-        restart: closes the saver, opens its storage again, and gives the new drives.
-    """
-
-    def __init__(
-        self,
-        explorer: Explorer,
-        drives: Callable[[], Sequence[SaverDrive]],
-        offers: frozenset[str],
-        *,
-        wide: bool = False,
-        restart: Callable[[], Sequence[SaverDrive]] | None = None,
-    ) -> None:
-        self.explorer, self.drives, self.offers, self.wide, self.restart = explorer, drives, offers, wide, restart
-
-    def explore(self) -> None:
-        """Try the examples."""
-        self.explorer.machine(lambda: SaverMachine(self))
-
-
 @dataclass
 class Names:
     """The names that an example uses: few, and such that mistakes take one for the other."""
@@ -128,7 +100,7 @@ class Names:
 def names_of(kind: str, chosen: Sequence[int], unique: str, in_front: bool) -> Names:
     """Names of one kind, those at ``chosen`` among them."""
     if kind == "joined":
-        separator = [":", "|", "/", "_", "-", "", ","][chosen[0] % 7]
+        separator = pick(SEPARATORS, chosen[0])
         joined = [f"a{separator}b", "a", f"b{separator}c", "c"]
         threads = [unique, f"{unique}{separator}a", f"{unique}{separator}a{separator}b"]
         return Names(threads, ["", *joined], joined, ["t", "t1", f"t{separator}a", "a"])
@@ -168,12 +140,11 @@ class Read:
     looks: dict[str, Any] = field(default_factory=dict)
 
 
-class SaverMachine(Machine):
+class SaverMachine(Machine[SaverDrive]):
     """One example: a saver in use."""
 
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self._drives = list(world.drives())
+    def __init__(self, world: World[SaverDrive]) -> None:
+        super().__init__(world)
         self.model = ReferenceSaver()
         self.known: dict[Address, Known] = {}
         self.deleted: dict[Address, Known] = {}
@@ -189,19 +160,15 @@ class SaverMachine(Machine):
         self.reads: list[Read] = []
         self.counters: dict[tuple[str, str], int] = {}
         self.former_counters: dict[tuple[str, str], int] = {}
-        self._turns = [0]
-        self._turn = 0
         self.unique = fresh_id()
         self.names = Names([self.unique], [""], ["a"], ["t"])
         self.versions, self.named_ids, self.ids_kind = "own", False, "case"
         self.highest = RANKS
-        super().__init__(world.explorer, self._drives)
 
     @property
     def saver(self) -> SaverDrive:
         """The drive for the next call."""
-        self._turn += 1
-        return self._drives[self._turns[self._turn % len(self._turns)] % len(self._drives)]
+        return self.next_drive()
 
     @initialize(
         kind=kinds,
@@ -883,16 +850,6 @@ class SaverMachine(Machine):
             if known.parent is not None and (*known.address[:2], known.parent) in gone:
                 known.parent_is_known = False
 
-    @precondition(lambda self: self.world.restart is not None)
-    @rule()
-    def restart(self) -> None:
-        """The process ends, and another one goes on with the storage."""
-        calls = self._drives[0].calls
-        assert self.world.restart is not None  # the precondition
-        self._drives = list(self.world.restart())
-        for drive in self._drives:
-            drive.calls = calls
-
     # -- the end of an example
 
     def finish(self) -> None:
@@ -919,14 +876,6 @@ class SaverMachine(Machine):
             self.put_where_one_was(address)
         for read in self.reads:
             expect_same(read.looks, loose_form(read.found), "what an earlier read gave, looked at later")
-
-    @contextmanager
-    def shown_if_it_fails(self) -> Iterator[None]:
-        """A read that shows nothing: a script of the calls is shorter without it."""
-        calls = self._drives[0].calls
-        before = len(calls)
-        yield
-        del calls[before:]
 
     def clean(self) -> None:
         drive = self._drives[0]

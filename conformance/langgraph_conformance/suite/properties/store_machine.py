@@ -7,8 +7,7 @@ It stays where the contract is clear: what official stores do in different ways 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -20,9 +19,9 @@ from langgraph_reference import ReferenceStore
 from langgraph_conformance.drive import StoreDrive
 from langgraph_conformance.errors import Blocked, TimedOut
 from langgraph_conformance.expect import expect_same, expect_true
-from langgraph_conformance.explore import Explorer, Machine
+from langgraph_conformance.explore import Machine, World
 from langgraph_conformance.lookalikes import BACKSLASHES, NAMES
-from langgraph_conformance.suite.properties.choices import JSON, TEXTS, pick, picks, some_of
+from langgraph_conformance.suite.properties.choices import JSON, SEPARATORS, TEXTS, pick, picks, some_of
 from langgraph_conformance.threads import fresh_id
 
 Namespace = tuple[str, ...]
@@ -50,37 +49,11 @@ filters = st.one_of(
 paths = st.lists(picks, max_size=3) | st.lists(picks, max_size=3) | st.lists(picks, min_size=6, max_size=7)
 
 
-class World:
-    """Where the examples of one property take place.
-
-    Args:
-        explorer: whose examples these are.
-        drives: gives the drives over the open store, anew where it was thrown away.
-        wide: whether advice is looked at, too.
-        restart: closes the store, opens its storage again, and gives the new drives.
-    """
-
-    def __init__(
-        self,
-        explorer: Explorer,
-        drives: Callable[[], Sequence[StoreDrive]],
-        *,
-        wide: bool = False,
-        restart: Callable[[], Sequence[StoreDrive]] | None = None,
-    ) -> None:
-        self.explorer, self.drives, self.wide, self.restart = explorer, drives, wide, restart
-
-    def explore(self) -> None:
-        """Try the examples."""
-        self.explorer.machine(lambda: StoreMachine(self))
-
-
-class StoreMachine(Machine):
+class StoreMachine(Machine[StoreDrive]):
     """One example: a store in use."""
 
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self._drives = list(world.drives())
+    def __init__(self, world: World[StoreDrive]) -> None:
+        super().__init__(world)
         self.model = ReferenceStore()
         self.stored: dict[Place, None] = {}
         """Where there is an item, the last put last."""
@@ -90,17 +63,14 @@ class StoreMachine(Machine):
         """Namespaces that were asked for or emptied: whether one without items is listed is not clear."""
         self.times: dict[Place, tuple[Any, Any]] = {}
         self.used: set[Place] = set()
-        self._turns, self._turn = [0], 0
         self.unique = fresh_id()
         self.roots = [self.unique]
         self.labels, self.keys = ["a"], ["a"]
-        super().__init__(world.explorer, self._drives)
 
     @property
     def store(self) -> StoreDrive:
         """The drive for the next call."""
-        self._turn += 1
-        return self._drives[self._turns[self._turn % len(self._turns)] % len(self._drives)]
+        return self.next_drive()
 
     @initialize(
         kind=st.sampled_from(["case", *(kind for kind in NAMES if kind != "case"), "joined", "backslashes"]),
@@ -110,7 +80,7 @@ class StoreMachine(Machine):
     def begin(self, kind: str, chosen: tuple[int, ...], turns: list[int]) -> None:
         self._turns = turns
         if kind == "joined":
-            separator = [":", "|", "/", "_", "-", "", ","][chosen[0] % 7]
+            separator = pick(SEPARATORS, chosen[0])
             texts = [f"a{separator}b", "a", "b", f"b{separator}c", "c"]
         else:
             every = BACKSLASHES if kind == "backslashes" else NAMES[kind]
@@ -371,16 +341,6 @@ class StoreMachine(Machine):
         else:
             expect_same(None, result, what)
 
-    @precondition(lambda self: self.world.restart is not None)
-    @rule()
-    def restart(self) -> None:
-        """The process ends, and another one goes on with the storage."""
-        calls = self._drives[0].calls
-        assert self.world.restart is not None  # the precondition
-        self._drives = list(self.world.restart())
-        for drive in self._drives:
-            drive.calls = calls
-
     # -- the end of an example
 
     def finish(self) -> None:
@@ -395,14 +355,6 @@ class StoreMachine(Machine):
         for place in sorted(self.used):
             with self.shown_if_it_fails():
                 self.compare_item(place, self.model.get(*place), self.store.get(*place), f"get of {place}")
-
-    @contextmanager
-    def shown_if_it_fails(self) -> Iterator[None]:
-        """A read that shows nothing: a script of the calls is shorter without it."""
-        calls = self._drives[0].calls
-        before = len(calls)
-        yield
-        del calls[before:]
 
     def clean(self) -> None:
         drive = self._drives[0]

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from langgraph_conformance.capabilities import MODES
 from langgraph_conformance.drive import SaverDrive
-from langgraph_conformance.explore import Explorer
+from langgraph_conformance.explore import Explorer, World
 from langgraph_conformance.instances import Instances
 from langgraph_conformance.rules import MUST, SHOULD, rule
 from langgraph_conformance.session import Subject
-from langgraph_conformance.suite.properties.saver_machine import World
+from langgraph_conformance.suite.properties.saver_machine import SaverMachine
 
 OPTIONAL = ("delete_thread", "copy_thread", "prune", "delete_for_runs", "delta_history")
 SOURCE = "BaseCheckpointSaver; langgraph_reference.ReferenceSaver is the oracle"
@@ -29,7 +29,7 @@ def test_a_saver_in_use_reads_as_the_reference(saver: SaverDrive, subject: Subje
     Puts in and out of order, forks, pending writes, lists, deletes and copies meet in ways that no list of cases has.
     The calls shown are the shortest ones found after which a read differs.
     """
-    World(explorer, lambda: [subject.drive(saver.mode)], offers(subject, saver.mode)).explore()
+    World(explorer, lambda: [subject.drive(saver.mode)], offers(subject, saver.mode)).explore(SaverMachine)
 
 
 @rule(MUST, source=SOURCE, needs="parity")
@@ -40,7 +40,9 @@ def test_both_drives_in_use_read_as_the_reference(
 
     A graph that runs async is looked at by sync code: what the one stores or deletes, the other must see at once.
     """
-    World(explorer, lambda: [subject.drive(mode, "parity") for mode in MODES], offers(subject, *MODES)).explore()
+    World(explorer, lambda: [subject.drive(mode, "parity") for mode in MODES], offers(subject, *MODES)).explore(
+        SaverMachine
+    )
 
 
 @rule(MUST, source=SOURCE, needs="reopen")
@@ -53,7 +55,7 @@ def test_a_saver_that_is_opened_again_reads_as_the_reference(
     """
     instances.open()
     last: Callable[[], list[SaverDrive]] = lambda: [each for each in [instances.last()] if each is not None]  # noqa: E731
-    World(explorer, last, offers(subject, saver.mode), restart=lambda: [instances.restart()]).explore()
+    World(explorer, last, offers(subject, saver.mode), restart=lambda: [instances.restart()]).explore(SaverMachine)
 
 
 @rule(SHOULD, source=f"InMemorySaver, SqliteSaver, PostgresSaver; {SOURCE}")
@@ -63,4 +65,4 @@ def test_a_saver_in_unusual_use_reads_as_the_reference(saver: SaverDrive, subjec
     Checkpoints that are put again, parents that are not stored, ids of any text, keys of the config that become
     metadata, special writes anywhere in a batch.
     """
-    World(explorer, lambda: [subject.drive(saver.mode)], offers(subject, saver.mode), wide=True).explore()
+    World(explorer, lambda: [subject.drive(saver.mode)], offers(subject, saver.mode), wide=True).explore(SaverMachine)

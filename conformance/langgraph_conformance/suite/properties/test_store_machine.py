@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from langgraph_conformance.capabilities import MODES
 from langgraph_conformance.drive import StoreDrive
-from langgraph_conformance.explore import Explorer
+from langgraph_conformance.explore import Explorer, World
 from langgraph_conformance.instances import StoreInstances
 from langgraph_conformance.rules import MUST, SHOULD, rule
 from langgraph_conformance.session import Subject
-from langgraph_conformance.suite.properties.store_machine import World
+from langgraph_conformance.suite.properties.store_machine import StoreMachine
 
 SOURCE = "BaseStore; langgraph_reference.ReferenceStore is the oracle"
 
@@ -20,7 +20,7 @@ def test_a_store_in_use_reads_as_the_reference(store: StoreDrive, store_subject:
     Puts, deletes, filters, pages, namespaces and batches meet in ways that no list of cases has. The calls shown are
     the shortest ones found after which a read differs.
     """
-    World(explorer, lambda: [store_subject.drive(store.mode)]).explore()
+    World(explorer, lambda: [store_subject.drive(store.mode)]).explore(StoreMachine)
 
 
 @rule(MUST, source=SOURCE, needs="parity")
@@ -31,7 +31,7 @@ def test_both_drives_in_use_read_as_the_reference(
 
     An async graph and sync code around it use one store: what the one writes or deletes, the other sees at once.
     """
-    World(explorer, lambda: [store_subject.drive(mode, "parity") for mode in MODES]).explore()
+    World(explorer, lambda: [store_subject.drive(mode, "parity") for mode in MODES]).explore(StoreMachine)
 
 
 @rule(MUST, source=SOURCE, needs="reopen")
@@ -47,7 +47,7 @@ def test_a_store_that_is_opened_again_reads_as_the_reference(
         explorer,
         lambda: [each for each in [store_instances.last()] if each is not None],
         restart=lambda: [store_instances.restart()],
-    ).explore()
+    ).explore(StoreMachine)
 
 
 @rule(SHOULD, source=f"InMemoryStore, SqliteStore, PostgresStore; {SOURCE}")
@@ -58,4 +58,4 @@ def test_a_store_in_unusual_use_reads_as_the_reference(
 
     Deletes of what is not there, batches that read what they write, times that only a put moves.
     """
-    World(explorer, lambda: [store_subject.drive(store.mode)], wide=True).explore()
+    World(explorer, lambda: [store_subject.drive(store.mode)], wide=True).explore(StoreMachine)
