@@ -101,6 +101,16 @@ class Hangs:
         if self.counts[method] >= HANGS_UNTIL_BLOCKED:
             raise Blocked(f"{method} did not return within {self.seconds:g} s in {HANGS_UNTIL_BLOCKED} earlier checks")
 
+    @contextmanager
+    def uncounted(self) -> Iterator[None]:
+        """What hangs in here is tried again all the same."""
+        counts = self.counts.copy()
+        try:
+            yield
+        except TimedOut:
+            self.counts = counts
+            raise
+
     def note(self, method: str, seconds: float) -> None:
         self.counts[method] += 1
         self.seconds = seconds
@@ -276,12 +286,10 @@ class Drive:
 
         For what a QUIRK looks at: it does not count as a hang of a method.
         """
-        counts = self.hangs.counts.copy()
         try:
-            with limit(seconds):
+            with self.hangs.uncounted(), limit(seconds):
                 function()
         except TimedOut:
-            self.hangs.counts = counts
             self.broken = True
             return True
         return False

@@ -964,12 +964,15 @@ class Run:
 
     def _do(self, mode: str, schedule: Schedule, step: Step, place: Place, clock: _Clock) -> Record:
         record = Record(step, clock.now(), 0.0)
-        hangs = place.drive.hangs.counts.copy()
         try:
-            with limit(min(self._subject.seconds, SECONDS_TO_HANG)), _time_zone(step.zone):
+            # a store that hangs is left alone from then on, and others may well answer
+            with (
+                place.drive.hangs.uncounted(),
+                limit(min(self._subject.seconds, SECONDS_TO_HANG)),
+                _time_zone(step.zone),
+            ):
                 record.result = step.act(place)
         except TimedOut as error:
-            place.drive.hangs.counts = hangs  # this store is left alone from now on, and others may well answer
             store = (mode, schedule.setup)
             self._hung[store] = (schedule, f"{step.says} did not return within {error.seconds:g} s")
             raise _Hung(store) from error
