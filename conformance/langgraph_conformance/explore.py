@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -85,8 +86,13 @@ class Failure:
         return _kind(self.error) == _kind(other.error)
 
 
+_UNNAMED = re.compile(r"[^\d({\[\"']*")
+"""What was looked at, up to the first name or number: ids are other ones in each example."""
+
+
 def _kind(error: Exception) -> tuple[object, ...]:
-    return (type(error), error.what if isinstance(error, Broken) else None)
+    match = _UNNAMED.match(error.what) if isinstance(error, Broken) else None
+    return (type(error), match and match[0])
 
 
 @dataclass
@@ -207,6 +213,18 @@ class Explorer:
 
         self._explore(test, self._settings(share)(given(values)(test)))
 
+    def draw(self, values: SearchStrategy[Value], number: int) -> list[Value]:
+        """Values that are tried together, later."""
+        drawn: list[Value] = []
+
+        def note(value: Value) -> None:
+            drawn.append(value)
+
+        if self.seed is not None:
+            seed(self.seed)(note)
+        settings(self._settings(), max_examples=number, phases=[Phase.generate], database=None)(given(values)(note))()
+        return drawn
+
     def _explore(self, seeded: Any, run: Callable[[], None]) -> None:
         if self.seed is not None:
             seed(self.seed)(seeded)
@@ -246,8 +264,12 @@ class Explorer:
 
     def _show(self, calls: list[Call], number: int, shrunk: str) -> None:
         self.show(calls)
-        again = "" if self.seed is None else f" with --hypothesis-seed={self.seed}"
-        self.notes.append(f"Found by example {number}{again}{shrunk}.")
+        self.notes.append(f"Found by example {number}{self.again}{shrunk}.")
+
+    @property
+    def again(self) -> str:
+        """How the same examples are had again."""
+        return "" if self.seed is None else f" with --hypothesis-seed={self.seed}"
 
     def summary(self) -> str:
         """How much was tried, in words."""
