@@ -6,14 +6,14 @@ It stays where the contract is clear: what official savers do in different ways 
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from threading import Lock
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -24,14 +24,25 @@ from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
 from langgraph_reference import ReferenceSaver
 
 from langgraph_conformance.drive import SaverDrive
-from langgraph_conformance.expect import expect_same, expect_true, same
+from langgraph_conformance.errors import Blocked
+from langgraph_conformance.expect import expect_same, expect_true, same, shown
 from langgraph_conformance.explore import Machine, World
 from langgraph_conformance.fixtures import remove
 from langgraph_conformance.lookalikes import BACKSLASHES, NAMES
 from langgraph_conformance.rules import unmet
 from langgraph_conformance.suite.properties.choices import JSON, SEPARATORS, TEXTS, pick, picks, some_of
 from langgraph_conformance.suite.saver import values as pools
-from langgraph_conformance.threads import FORMAT, Thread, address_of, as_read, config_of, fresh_id, writes_of
+from langgraph_conformance.suite.saver.test_concurrency import cancelled
+from langgraph_conformance.threads import (
+    FORMAT,
+    Thread,
+    address_of,
+    as_read,
+    config_of,
+    expect_tuple,
+    fresh_id,
+    writes_of,
+)
 
 Address = tuple[str, str, str]
 """Thread id, namespace and checkpoint id."""
@@ -46,9 +57,24 @@ SEEDED = unmet("langgraph-checkpoint>=4.2") is None
 SPECIAL = list(WRITES_IDX_MAP)
 REGULAR = ["__no_writes__", "error", "__return__"]
 """Channels of writes that look special and are not."""
-PATHS = ["", "~__pregel_pull, node", "~__pregel_pull, a", "~__pregel_push, 10, False", "~__pregel_push, 2, False"]
+NOBODY = "00000000-0000-0000-0000-000000000000"
+"""The task to which `update_state` and a `Command` write."""
+PATHS = [
+    "",
+    "~__pregel_pull, node",
+    "~__pregel_pull, a",
+    "~__pregel_push, 10, False",
+    "~__pregel_push, 2, False",
+    "~__pregel_pull, B",
+    f"~__pregel_pull, {'x' * 70}2",
+    f"~__pregel_pull, {'x' * 70}1",
+]
+ODD_VALUES: Mapping[str, Any] = {**pools.NOT_FINITE, **pools.TEXT_WITH_NUL}
+"""Values that advice alone is about; as a whole value of a channel official savers do not agree on them."""
 EMPTIED = object()
 """Stands for a channel that gets a new version and no value."""
+MOST_READ_AGAIN = 24
+"""How many checkpoints are read one by one in the end; all are listed."""
 MOST_READS = 8
 """How many earlier results are looked at again in the end."""
 RANKS = 6
@@ -68,19 +94,49 @@ def _is_clear(value: Any) -> bool:
 _ALONE = [value for kind in pools.KINDS.values() for value in kind.values() if _is_clear(value)]
 POOL = [0, *_ALONE, *([value, 1] for value in _ALONE[::5]), *({"a.b": value, "$c": [None]} for value in _ALONE[2::5])]
 """Values of a channel and of a write, alone and in containers."""
+REFUSED: Mapping[str, Any] = {"a complex number": 1j, "half of a letter": ["\ud800"]}
+"""Values that not every saver can store."""
+DOUBTFUL = ["half of a letter"]
+"""Those of which a saver may store something else: in a thread of which nothing is read."""
 NUMBERS = [0, 1, -1, 2, 10, 9, 100, 2**31, 0.5, -2.25]
+alike_kinds = st.sampled_from([*NAMES, "backslashes", "very long"])
+VERY_LONG = [f"{'x' * length}{end}" for length in (64, 128, 150, 200, 255) for end in "12"]
+"""Names that a backend may refuse, and must not cut."""
 kinds = st.sampled_from(["case", *(kind for kind in NAMES if kind != "case"), *["joined"] * 5, "backslashes"])
 values = st.sampled_from(POOL)
+looks = st.sampled_from([0, 0, 1, 2, 3])
+"""Ways to look at what is changed, before and after."""
 json_values = st.sampled_from(JSON)
-USERS = ["a", "A", "ab", "a%", "%", "a'b", "1", ""]
-metadata = some_of(user=USERS, score=NUMBERS, flag=[True, False], about=JSON, run_id=[0, 1, 2])
+USERS = ["a", "A", "ab", "a%", "%", "a'b", "1", "", "a-b", "a b", f"{'x' * 40}1", f"{'x' * 40}2"]
+RUNS = [0, 1, 2, 10]
+metadata = some_of(
+    user=USERS, score=NUMBERS, flag=[True, False], about=JSON, run_id=RUNS, of_run=RUNS, source=["fork", "update"]
+)
 filters = st.one_of(
-    some_of(user=USERS, run_id=[0, 1, 2, 3]),
+    some_of(user=[*USERS, {"$ne": None}], run_id=[*RUNS, 3]),
     some_of(score=NUMBERS, flag=[True, False]),
-    some_of(source=["input", "loop", "update"], step=[-1, 0, 1, 2]),
+    some_of(source=["input", "loop", "update", "fork"], step=[-1, 0, 1, 2]),
 )
 FILTERED = ["source", "step", "user", "score", "flag", "run_id"]
 """Keys of metadata whose values official savers compare alike."""
+TAGS = ["", None, 0, True, "1", "null", "None", "true", 1.5, "1.5", 5, "5", [1, 2], [1, 3], {"a": 1}, {"a": 2}]
+"""Values of a key that every checkpoint of the wide domain has: a filter tells each from all others."""
+ODD_METADATA: Mapping[str, Any] = {
+    "User": "a",
+    "a.b": 1,
+    "a": {"c": 2},
+    "$x": "y",
+    "numbers": ["7", "007", 7],
+    "seven": "7",
+    "members": [2, 1, 1],
+    "long": f"{'x' * 300}é",
+    "deep": {"a": {"b": {"c": {"d": [{"e": {}}]}}}},
+}
+"""Metadata that users may have."""
+WILDCARDS = ["*", "%", "?", "_", ".*", "**", ""]
+"""Ids of threads that nobody uses, and which may be taken for a pattern."""
+INJECTIONS = ["x' OR 1=1 --", "x') OR ('1'='1", 'source" IS NOT NULL OR "1"="1', "$or", "$where", "*", "**.source"]
+"""Keys of a filter that must not become part of a query."""
 new_values = st.sampled_from([0, EMPTIED, *POOL[1:], *[EMPTIED] * (len(POOL) // 5)])
 changes = st.lists(st.tuples(picks, new_values), max_size=4)
 batches = st.lists(st.tuples(picks, values), min_size=1, max_size=4)
@@ -112,7 +168,7 @@ def names_of(kind: str, chosen: Sequence[int], unique: str, in_front: bool) -> N
     namespaces = list(dict.fromkeys(["", texts[0], f"{texts[0]}:1", *texts[1:3], "child:1|inner:2"]))
     # official savers err with backslashes in names of channels and tasks
     inner = texts[:3] if kind != "backslashes" else ["a", "b", "A"]
-    return Names(threads, namespaces, [*inner, "__start__"], [*inner, f"{inner[0]}1"])
+    return Names(threads, namespaces, [*inner, f"{inner[0]}1", "__start__"], [*inner, f"{inner[0]}1", NOBODY])
 
 
 @dataclass
@@ -160,6 +216,12 @@ class SaverMachine(Machine[SaverDrive]):
         self.reads: list[Read] = []
         self.counters: dict[tuple[str, str], int] = {}
         self.former_counters: dict[tuple[str, str], int] = {}
+        self.extra: dict[str, Any] = {}
+        """What each config holds beside the address."""
+        self.long = False
+        """Whether something is still to be done that takes many calls."""
+        self.others: list[str] = []
+        """Threads beside those in the names."""
         self.unique = fresh_id()
         self.names = Names([self.unique], [""], ["a"], ["t"])
         self.versions, self.named_ids, self.ids_kind = "own", False, "case"
@@ -177,10 +239,22 @@ class SaverMachine(Machine[SaverDrive]):
         versions=st.sampled_from(["own", "own", "int", "text", "float"]),
         turns=st.lists(st.integers(0, 1), min_size=1, max_size=6),
         named_ids=st.booleans(),
+        extra=st.sampled_from([0, 0, 0, 1]),
+        long=st.sampled_from([0, 0, 0, 0, 1]),
     )
     def begin(
-        self, kind: str, chosen: tuple[int, ...], in_front: bool, versions: str, turns: list[int], named_ids: bool
+        self,
+        kind: str,
+        chosen: tuple[int, ...],
+        in_front: bool,
+        versions: str,
+        turns: list[int],
+        named_ids: bool,
+        extra: int,
+        long: int,
     ) -> None:
+        # the engine's own objects are in the config of each call, and no JSON
+        self.extra, self.long = {"__pregel_runtime": frozenset({1})} if extra else {}, bool(long)
         self.names = names_of(kind, chosen, self.unique, in_front)
         # a saver need know the versions alone that it makes
         self.versions, self._turns = versions if self.world.wide else "own", turns
@@ -216,7 +290,12 @@ class SaverMachine(Machine[SaverDrive]):
 
     def with_run(self, described: Mapping[str, Any]) -> dict[str, Any]:
         """Metadata, or a filter, with the id of a run that nobody else has in place of its number."""
-        return {name: f"{self.unique}-{value}" if name == "run_id" else value for name, value in described.items()}
+        runs = ("run_id", "of_run")
+        return {name: f"{self.unique}-{value}" if name in runs else value for name, value in described.items()}
+
+    def config(self, thread: str, ns: str | None, id: str | None = None) -> RunnableConfig:
+        """A config as the engine passes it on."""
+        return config_of(thread, ns, id, **self.extra)
 
     def next_version(self, parent: Known | None, thread: str, ns: str) -> Any:
         before = parent.arguments[0]["channel_versions"].values() if parent else ()
@@ -235,7 +314,8 @@ class SaverMachine(Machine[SaverDrive]):
         read = as_read(found)
         known = self.known.get(address_of(model.config))  # type: ignore[arg-type]
         keys = model.checkpoint.keys()
-        read["checkpoint"] = {key: value for key, value in read["checkpoint"].items() if key in keys}
+        fields: Any = found.checkpoint if self.world.wide else read["checkpoint"]
+        read["checkpoint"] = {key: value for key, value in fields.items() if key in keys}
         if not self.world.wide:
             read["metadata"] = {key: value for key, value in read["metadata"].items() if key in model.metadata}
         if known is not None and not known.parent_is_known:
@@ -248,10 +328,12 @@ class SaverMachine(Machine[SaverDrive]):
             return list(writes)
         return by_task(writes)
 
-    def compare(self, model: CheckpointTuple | None, found: CheckpointTuple | None, what: str) -> None:
+    def compare(
+        self, model: CheckpointTuple | None, found: CheckpointTuple | None, what: str, kept: bool = True
+    ) -> None:
         self.world.explorer.looked()
-        expect_same(self.tuple_form(model, model), self.tuple_form(found, model), what)
-        if found is not None:
+        expect_same(self.tuple_form(model, model), self.tuple_form(found, model), f"a checkpoint ({what})")
+        if kept and found is not None:
             self.reads.append(Read(found, deepcopy(loose_form(found))))
             del self.reads[:-MOST_READS]
 
@@ -259,28 +341,29 @@ class SaverMachine(Machine[SaverDrive]):
         self, model: list[CheckpointTuple], found: list[CheckpointTuple], what: str, limit: int | None, one_place: bool
     ) -> None:
         found = [each for each in found if address_of(each.config) not in self.unclear]
+        model = [each for each in model if address_of(each.config) not in self.unclear]
         self.world.explorer.looked()
         if one_place:
             if limit is not None:
                 model = model[:limit]
             expected, actual = [key(each) for each in model], [key(each) for each in found]
-            expect_same(expected, actual, f"the checkpoints of {what}")
+            expect_same(expected, actual, f"which checkpoints ({what})")
         else:
             expected, actual = sorted(map(key, model)), sorted(map(key, found))
             number = len(model) if limit is None else min(limit, len(model))
-            expect_same(number, len(found), f"how many checkpoints are in {what}")
+            expect_same(number, len(found), f"which checkpoints ({what}, how many)")
             if limit is None:
-                expect_same(expected, actual, f"the checkpoints in {what}")
+                expect_same(expected, actual, f"which checkpoints ({what})")
             strange = sorted(set(actual) - set(expected)) + [each for each in set(actual) if actual.count(each) > 1]
-            expect_same([], strange, f"the checkpoints in {what} that are not asked for or come twice")
+            expect_same([], strange, f"which checkpoints ({what}, those that are not asked for or come twice)")
             in_place: dict[tuple[str, str], list[str]] = {}
             for each in map(key, found):
                 in_place.setdefault(each[:2], []).append(each[2])
             falling = {place: sorted(ids, reverse=True) for place, ids in in_place.items()}
-            expect_same(falling, in_place, f"the order of the checkpoints of each namespace in {what}")
+            expect_same(falling, in_place, f"which checkpoints ({what}, the order within each namespace)")
         by_key = {key(each): each for each in model}
         for listed in found:
-            self.compare(by_key[key(listed)], listed, f"the checkpoint {key(listed)[2]} in {what}")
+            self.compare(by_key[key(listed)], listed, f"{key(listed)[2]} in {what}")
 
     # -- storing
 
@@ -291,6 +374,7 @@ class SaverMachine(Machine[SaverDrive]):
         rank=st.one_of(st.just(0), st.integers(0, RANKS)),
         changes=changes,
         described=metadata,
+        tag=st.sampled_from(TAGS),
         seen=st.booleans(),
     )
     def put(
@@ -301,8 +385,11 @@ class SaverMachine(Machine[SaverDrive]):
         rank: int,
         changes: list[tuple[int, Any]],
         described: dict[str, Any],
+        tag: Any,
         seen: bool,
     ) -> None:
+        if self.world.wide:
+            described = {**described, "tag": tag, **(ODD_METADATA if seen else {})}
         thread_id, namespace = named(self.names.threads, thread), named(self.names.namespaces, ns)
         there = self.checkpoints(thread_id, namespace)
         on = pick(there, parent) if there and parent >= 0 else None
@@ -335,10 +422,10 @@ class SaverMachine(Machine[SaverDrive]):
         checkpoint = {
             "v": FORMAT,
             "id": id,
-            "ts": f"2024-05-04T06:32:{10 + self.highest * 17 % 50}.235444+00:00",
+            "ts": f"2024-05-04T06:32:{10 + self.highest * 17 % 7}.235444+00:00",
             "channel_values": held,
             "channel_versions": versions,
-            "versions_seen": {"__input__": {}, "node": dict(versions)} if seen else {},
+            "versions_seen": {"__input__": {}, "node": dict(versions)} if seen else {"other": {}},
             "updated_channels": sorted(changed) if seen else None,
         }
         described = {
@@ -359,30 +446,45 @@ class SaverMachine(Machine[SaverDrive]):
             changed = {pick(self.names.channels, channel): value}
             self.put_on(on, *on.address[:2], 0, changed, {}, False)
 
-    @rule(thread=picks, ns=picks, write=st.booleans())
-    def store_what_cannot_be_stored(self, thread: int, ns: int, write: bool) -> None:
-        """A call that must raise, and leave everything as it was."""
+    @rule(thread=picks, ns=picks, write=st.booleans(), refusal=st.sampled_from([*REFUSED]))
+    def store_what_cannot_be_stored(self, thread: int, ns: int, write: bool, refusal: str) -> None:
+        """A call that raises, or stores what it was given; everything else stays as it was."""
+        value = REFUSED[refusal]
         place = (named(self.names.threads, thread), named(self.names.namespaces, ns))
+        if refusal in DOUBTFUL:
+            place = (self.other_thread(), "")
         there = self.checkpoints(*place)
         before = there[0] if there else None
         refused: dict[str, Any] = {"v": FORMAT, "id": self.free_id(*place, 0), "ts": "2024-05-04T06:32:42.235444+00:00"}
         version = self.next_version(before, *place)
-        refused |= {"channel_values": {"lock": Lock()}, "channel_versions": {"lock": version}}
+        refused |= {"channel_values": {"refused": value}, "channel_versions": {"refused": version}}
         refused |= {"versions_seen": {}, "updated_channels": None}
-        described = {"source": "loop", "step": 0, "parents": {}, "example": self.unique}
+        described = {"source": "loop", "step": 0, "parents": {}}
+        others = [known.address for known in self.checkpoints()[:2] if known.address not in self.unclear]
+        for each in others:
+            self.read(config_of(*each))
+        calls = self._drives[0].calls
+        before_it = len(calls)
         try:
             if write and before:
-                self.saver.put_writes(config_of(*before.address), [("channel", Lock())], "refused")
-                kept = "refused" in [write[0] for write in self.writes_at(before.address)]
+                self.saver.put_writes(config_of(*before.address), [("channel", value)], "refused")
+                read_values = [read[2] for read in self.writes_at(before.address) if read[0] == "refused"]
             else:
                 config = config_of(*place, before.address[2] if before else None)
-                self.saver.put(config, refused, described, {"lock": version})
+                self.saver.put(config, refused, described, {"refused": version})
                 read = self.saver.get_tuple(config_of(*place, refused["id"]))
-                kept = read is not None and "lock" in read.checkpoint["channel_values"]
+                values = read.checkpoint["channel_values"] if read else {}
+                read_values = [values[name] for name in values if name == "refused"]
         except Exception:
+            for each in others:
+                self.read(config_of(*each))
+            del calls[before_it:]  # a script would end there
             return
-        expect_true(kept, "a call with a lock as a value, which returned", "an exception, or the value", "neither")
-        self.unclear.add(before.address if write and before else (*place, refused["id"]))
+        # what another serializer makes of it is its own matter; there must be something
+        kept = bool(read_values) and (not self.world.wide or refusal in DOUBTFUL or same(value, read_values[0]))
+        expect_true(kept, f"a call with {refusal}, which returned", "an exception, or the value", shown(read_values))
+        if refusal not in DOUBTFUL:
+            self.unclear.add(before.address if write and before else (*place, refused["id"]))
 
     def store(
         self,
@@ -398,7 +500,9 @@ class SaverMachine(Machine[SaverDrive]):
     ) -> None:
         """Put in the saver and in the model; what was given is then changed, as the engine goes on with it."""
         parent_id = parent.address[2] if parent else parent_id
-        config = config_of(thread, ns, parent_id, **configurable)
+        config = config_of(thread, ns, parent_id, **self.extra, **configurable)
+        if self.world.wide:
+            described = {"tag": "", **described}
         arguments: Any = (config, checkpoint, described, new_versions)
         given = deepcopy(arguments)
         returned = self.saver.put(*given)
@@ -408,6 +512,10 @@ class SaverMachine(Machine[SaverDrive]):
             expect_same(arguments[:2], given[:2], "the config and the checkpoint after put")
         address = (thread, ns, checkpoint["id"])
         expect_same(address, address_of(returned), "the address that put returns")
+        if self.world.wide:
+            carried = {*self.extra, *configurable} & {*returned["configurable"]}
+            expect_same(set(), carried, "what the config that put returns has of the caller's")
+        spoil(returned)
         self.model.put(*deepcopy(arguments))
         spoil(given)
         self.known.pop(address, None)
@@ -448,8 +556,8 @@ class SaverMachine(Machine[SaverDrive]):
         return writes_of(read) if read is not None else []
 
     @precondition(lambda self: self.world.wide and self.known)
-    @rule(which=picks, described=metadata)
-    def put_again(self, which: int, described: dict[str, Any]) -> None:
+    @rule(which=picks, described=metadata, look=looks)
+    def put_again(self, which: int, described: dict[str, Any], look: int) -> None:
         """The same checkpoint with other metadata."""
         old = pick(self.checkpoints(), which)
         if not old.parent_is_known:
@@ -457,9 +565,9 @@ class SaverMachine(Machine[SaverDrive]):
         thread, ns, _ = old.address
         checkpoint, earlier, new_versions = deepcopy(old.arguments)
         kept = {key: earlier[key] for key in ("source", "step", "parents", "example")}
-        self.store(
-            thread, ns, None, checkpoint, {**kept, **self.with_run(described)}, new_versions, parent_id=old.parent
-        )
+        described = {**kept, **self.with_run(described)}
+        with self.looked_at(old.address, look):
+            self.store(thread, ns, None, checkpoint, described, new_versions, parent_id=old.parent)
 
     @precondition(lambda self: self.world.wide)
     @rule(
@@ -467,27 +575,38 @@ class SaverMachine(Machine[SaverDrive]):
         ns=picks,
         extra=json_values,
         parent=st.booleans(),
-        tenant=st.sampled_from([*TEXTS, 7, True]),
+        tenant=st.sampled_from([*TEXTS, 7, True, [1], {"a": 1}]),
+        v=st.integers(0, FORMAT),
         number=st.sampled_from([2**53 + 1, 1.0, 2**62, -0.5]),
     )
-    def put_what_is_unusual(self, thread: int, ns: int, extra: Any, parent: bool, tenant: Any, number: float) -> None:
+    def put_what_is_unusual(
+        self, thread: int, ns: int, extra: Any, parent: bool, tenant: Any, v: int, number: float
+    ) -> None:
         """A parent that is not stored, fields that nobody knows, keys of the config that go into metadata."""
         thread_id, namespace = named(self.names.threads, thread), named(self.names.namespaces, ns)
+        parent_id = self.id_of(0) if parent else None
+        if (thread_id, namespace, self.id_of(0)) in self.known:
+            parent_id = None
+        version = self.next_version(None, thread_id, namespace)
         checkpoint = {
-            "v": FORMAT,
+            # children of an older format may get what their parents sent
+            "v": FORMAT if parent_id else FORMAT - v or 1,
             "id": self.free_id(thread_id, namespace, 0),
             "ts": "2024-05-04T06:32:42.235444+00:00",
-            "channel_values": {},
-            "channel_versions": {},
+            "channel_values": {"unusual": ODD_VALUES},
+            "channel_versions": {"unusual": version},
             "versions_seen": {},
             "updated_channels": None,
             "of_a_later_version": extra,
         }
         described = {"source": "update", "step": 0, "parents": {}, "example": self.unique, "number": number}
-        parent_id = self.id_of(0) if parent else None
-        if (thread_id, namespace, self.id_of(0)) in self.known:
-            parent_id = None
-        self.store(thread_id, namespace, None, checkpoint, described, {}, parent_id=parent_id, tenant=tenant)
+        if v == FORMAT:
+            described["tenant"] = "of the metadata"
+        new_versions = {"unusual": version}
+        self.store(thread_id, namespace, None, checkpoint, described, new_versions, parent_id=parent_id, tenant=tenant)
+        address = (thread_id, namespace, checkpoint["id"])
+        task = self.names.tasks[0]
+        self.write(address, list(ODD_VALUES.items()), task, self.paths.setdefault((address, task), ""))
 
     @rule(
         where=picks,
@@ -498,7 +617,8 @@ class SaverMachine(Machine[SaverDrive]):
         batch=batches,
         extra=specials,
         alone=st.booleans(),
-        times=st.sampled_from([1, 1, 1, 4, 40]),
+        times=st.sampled_from([1, 1, 1, 4, 40, 300]),
+        look=looks,
     )
     def put_writes(
         self,
@@ -511,12 +631,15 @@ class SaverMachine(Machine[SaverDrive]):
         extra: list[tuple[str, Any]],
         alone: bool,
         times: int,
+        look: int,
     ) -> None:
         address = self.address_for_writes(where, early, rank)
         if address is None:
             return
         task_id = named(self.names.tasks, task)
         channels = [*self.names.channels, *REGULAR]
+        if times > 40:
+            self.long, times = False, times if self.long else 1
         writes = [(pick(channels, channel), value) for channel, value in batch] * times
         stored = self.model.writes.get(address, {})
         if extra and alone:
@@ -524,12 +647,13 @@ class SaverMachine(Machine[SaverDrive]):
         elif not any((task_id, WRITES_IDX_MAP[channel]) in stored for channel, _ in extra):
             # official savers keep a special write that is there when its successor comes with regular ones
             writes = [*writes, *extra]
-        self.write(address, writes, task_id, self.paths.setdefault((address, task_id), path))
+        with self.looked_at(address, look):
+            self.write(address, writes, task_id, self.paths.setdefault((address, task_id), path))
 
     @precondition(lambda self: self.paths)
-    @rule(which=picks, batch=batches, extra=specials, alone=st.booleans())
+    @rule(which=picks, batch=batches, extra=specials, alone=st.booleans(), other=st.sampled_from(PATHS))
     def put_writes_again(
-        self, which: int, batch: list[tuple[int, Any]], extra: list[tuple[str, Any]], alone: bool
+        self, which: int, batch: list[tuple[int, Any]], extra: list[tuple[str, Any]], alone: bool, other: str
     ) -> None:
         """A task that wrote before writes again: its regular writes stay, its special ones are replaced."""
         (address, task), path = pick(list(reversed(self.paths.items())), which)
@@ -539,7 +663,17 @@ class SaverMachine(Machine[SaverDrive]):
         if alone and (extra or taken):
             self.write(address, extra or [(taken[0], batch[0][1])], task, path)
         elif address not in self.unclear:
+            path = other if self.world.wide else path
             self.write(address, [(pick(channels, channel), value) for channel, value in batch], task, path)
+
+    @precondition(lambda self: self.known)
+    @rule(where=picks, batch=st.lists(st.tuples(st.sampled_from(SPECIAL), values), min_size=2, max_size=5))
+    def ask_again(self, where: int, batch: list[tuple[str, Any]]) -> None:
+        """A task that is interrupted, resumed, scheduled and fails, several times, each on its own."""
+        address = pick(self.checkpoints(), where).address
+        if address not in self.unclear:
+            for write in batch:
+                self.write(address, [write], "asks", "")
 
     def address_for_writes(self, where: int, early: bool, rank: int) -> Address | None:
         if not early and self.known:
@@ -548,9 +682,12 @@ class SaverMachine(Machine[SaverDrive]):
         return None if address in self.unclear else address
 
     def write(self, address: Address, writes: list[tuple[str, Any]], task: str, path: str) -> None:
-        config = config_of(*address)
+        config = self.config(*address)
         given = deepcopy((config, writes))
-        self.saver.put_writes(*given, task, path or None)
+        drive = self.saver
+        drive.put_writes(*given, task, path or None)
+        if self.world.wide:
+            expect_same(None, drive.calls[-1].result, "what put_writes returns")
         expect_same((config, writes), given, "the arguments of put_writes after the call")
         self.model.put_writes(config, deepcopy(writes), task, path)
         spoil(given)
@@ -571,22 +708,26 @@ class SaverMachine(Machine[SaverDrive]):
 
     # -- reading
 
-    @rule(thread=picks, ns=picks, rank=st.integers(-3, RANKS), without=st.booleans())
+    @rule(thread=picks, ns=picks, rank=st.integers(-4, RANKS), without=st.booleans())
     def get_tuple(self, thread: int, ns: int, rank: int, without: bool) -> None:
         """The latest checkpoint, a stored one, or one that need not be there."""
         if rank == -1 and self.known:
             address = pick(self.checkpoints(), thread).address
-            config = config_of(*address)
+            config = self.config(*address)
         else:
             place = (named(self.names.threads, thread), named(self.names.namespaces, ns))
-            config = config_of(*place) if rank < 0 else config_of(*place, self.id_of(rank))
+            config = self.config(*place, self.id_of(rank) if rank >= 0 else None)
             if self.is_unclear(*place, self.id_of(rank) if rank >= 0 else None):
                 return
-        if self.world.wide and rank == -3:
-            config["configurable"]["checkpoint_id"] = ""
+        if self.world.wide and rank < -2:
+            config["configurable"]["checkpoint_id"] = {-3: "", -4: None}[rank]
         if without and not config["configurable"]["checkpoint_ns"]:
             del config["configurable"]["checkpoint_ns"]
         self.read(config)
+        checkpoint, model = self.saver.get(config), self.model.get(config)
+        keys = ("id", "channel_values", "channel_versions")
+        expected, found = ([each.get(name) for name in keys] if each else None for each in (model, checkpoint))
+        expect_same(expected, found, f"{' and '.join(keys)} in what get gives of {config['configurable']}")
 
     def is_unclear(self, thread: str, ns: str, id: str | None) -> bool:
         """Whether it is unclear what a read must find."""
@@ -600,11 +741,41 @@ class SaverMachine(Machine[SaverDrive]):
         found = self.saver.get_tuple(given)
         expect_same(config, given, "the config of get_tuple after the call")
         model = self.model.get_tuple(config)
-        self.compare(model, found, f"get_tuple of {config['configurable']}")
+        self.compare(model, found, f"get_tuple of {config['configurable']}", kept=False)
         spoil(given)
-        if found is not None and "checkpoint_id" not in config["configurable"]:
-            again = self.saver.get_tuple(found.config)
-            self.compare(model, again, "get_tuple of the config of the tuple found")
+        if found is not None:
+            own = deepcopy(found.config)
+            spoil_tuple(found)
+            again = self.saver.get_tuple(own)
+            self.compare(model, again, "get_tuple of the config of the tuple found, which was changed since")
+
+    @contextlib.contextmanager
+    def looked_at(self, address: Address, look: int) -> Iterator[None]:
+        """The same reads before and after what changes their results.
+
+        Args:
+            address: of what is changed.
+            look: 1 at its checkpoint, 2 at the latest of its namespace, 3 at all of its thread; none for others.
+        """
+        thread, ns, _ = address
+        for first in (True, False):
+            if look == 1 and address not in self.unclear:
+                self.read(config_of(*address))
+            elif look == 2 and not self.is_unclear(thread, ns, None):
+                self.read(config_of(thread, ns))
+            elif look == 3:
+                self.read_list(config_of(thread, None))
+            if first:
+                yield
+
+    def read_list(self, config: RunnableConfig, limit: int | None = None, **keywords: Any) -> list[CheckpointTuple]:
+        """A list, compared with the model's."""
+        found = self.saver.list(config, limit=limit, **keywords)
+        model = list(self.model.list(config, **keywords))
+        one_place = "checkpoint_ns" in config["configurable"]
+        what = f"list({config['configurable']}, limit={limit}, {keywords})"
+        self.compare_lists(model, found, what, limit, one_place)
+        return found
 
     @rule(
         scope=st.sampled_from(["namespace", "thread", "all"]),
@@ -613,21 +784,31 @@ class SaverMachine(Machine[SaverDrive]):
         filter=st.sampled_from([0, 0, 0, 1]).flatmap(lambda one: filters if one else st.none()),
         before=st.sampled_from([-2, -2, -2, -1, -1, *range(RANKS + 1)]),
         limit=st.sampled_from([None, None, 1, 2, 3]),
-        like=st.integers(-6, 5),
+        like=st.integers(-6, 7),
+        then=st.sampled_from(["", "", "changed", "left"]),
     )
     def list_checkpoints(
-        self, scope: str, thread: int, ns: int, filter: dict[str, Any] | None, before: int, limit: int | None, like: int
+        self,
+        scope: str,
+        thread: int,
+        ns: int,
+        filter: dict[str, Any] | None,
+        before: int,
+        limit: int | None,
+        like: int,
+        then: str,
     ) -> None:
         place = (named(self.names.threads, thread), named(self.names.namespaces, ns))
         config = {
-            "namespace": config_of(*place),
-            "thread": config_of(place[0], None),
+            "namespace": self.config(*place),
+            "thread": self.config(place[0], None),
             "all": None,
         }[scope]
         filter = None if filter is None else self.with_run(filter)
         if like >= 0 and self.known:
             described = pick(self.checkpoints(), thread).arguments[1]
-            name = pick([name for name in FILTERED if name in described], like)
+            names = [*FILTERED, "tag", "User"] if self.world.wide else FILTERED
+            name = pick([name for name in names[::-1] if name in described], like)
             filter = {**(filter or {}), name: described[name]}
         if scope == "all":
             filter = {**(filter or {}), "example": self.unique}
@@ -644,6 +825,36 @@ class SaverMachine(Machine[SaverDrive]):
         model = list(self.model.list(config, filter=filter, before=bound))
         what = f"list({config and config['configurable']}, filter={filter}, before={bound}, limit={limit})"
         self.compare_lists(model, found, what, limit, scope == "namespace")
+        if then == "changed":
+            for each in found:
+                spoil_tuple(each)
+            self.reads.clear()
+            found = self.saver.list(given[0], filter=given[1], before=given[2], limit=limit)
+            self.compare_lists(model, found, f"{what} again", limit, scope == "namespace")
+        drive = self.saver
+        # a sync list that is left early may keep a saver's lock
+        if then == "left" and drive.mode == "async" and found:
+            (first,) = drive.first(given[0], filter=given[1], before=given[2], limit=limit)
+            self.compare_lists(model, [first], f"the first of {what}", 1, scope == "namespace")
+
+    @rule(hostile=st.sampled_from(INJECTIONS), user=st.sampled_from(["me", "a"]), whole=st.booleans())
+    def list_with_a_hostile_key(self, hostile: str, user: str, whole: bool) -> None:
+        """A key of a filter finds nothing, or is refused."""
+        try:
+            config = None if whole else config_of(self.names.threads[0])
+            found = self.saver.list(config, filter={hostile: "y", "user": user})
+        except Blocked:
+            raise
+        except Exception:
+            return
+        expect_same([], [key(each) for each in found], f"list with the key {hostile!r}, which nothing has")
+
+    @rule(thread=st.sampled_from(WILDCARDS))
+    def read_a_pattern(self, thread: str) -> None:
+        """The id of a thread is no pattern."""
+        found = [*self.saver.list(config_of(thread, None)), self.saver.get_tuple(config_of(thread))]
+        strange = [address_of(each.config) for each in found if each and key(each)[0] != thread]
+        expect_same([], strange, f"checkpoints of other threads in thread {thread!r}")
 
     @precondition(lambda self: self.world.wide and self.known)
     @rule(which=picks, whole=st.booleans(), filter=st.one_of(st.none(), filters), limit=st.sampled_from([None, 0, 1]))
@@ -671,22 +882,40 @@ class SaverMachine(Machine[SaverDrive]):
             address = self.checkpoints(*place)[0].address
             for task, path in ((self.names.tasks[0], PATHS[other % 5]), (self.names.tasks[1], PATHS[channel % 5])):
                 writes = [(pick(self.names.channels, other + step), written) for step in range(2)]
-                self.write(address, writes, task, self.paths.setdefault((address, task), path))
+                self.write(address, writes * 2, task, self.paths.setdefault((address, task), path))
+        self.delta_history(0, [0, 1])
+        before = pick(self.checkpoints(*place), 1).address
+        self.write(before, [(name, 1) for name in self.names.channels[:2]], "late", PATHS[1])
         self.delta_history(0, [0, 1])
         self.delta_history(0, [steps[0][0], steps[0][2]])
 
     @precondition(lambda self: SEEDED and "delta_history" in self.world.offers and self.known)
-    @rule(which=picks, channels=st.lists(picks, min_size=1, max_size=2))
+    @rule(which=picks, channels=st.lists(picks, max_size=2))
     def delta_history(self, which: int, channels: list[int]) -> None:
         target = pick(self.checkpoints(), which)
         names = list(dict.fromkeys(pick(self.names.channels, each) for each in channels))
+        thread, ns, id = target.address
+        configs = [config_of(thread, ns, id)] * 2
+        newest = max(each.address[2] for each in self.checkpoints(thread, ns))
+        if newest == id and not self.is_unclear(thread, ns, None):
+            configs[1] = config_of(thread, ns)
+        if self.world.wide and not ns:
+            configs[1] = config_of(thread, None, id)
+        for config in configs:
+            self.compare_histories(target, names, config)
+        if self.world.wide:
+            found = self.saver.get_delta_channel_history(config_of(f"{self.unique}-unknown"), names)
+            expect_same({name: {"writes": []} for name in names}, dict(found), "the history of an unknown thread")
+
+    def compare_histories(self, target: Known, names: Sequence[str], config: RunnableConfig) -> None:
+        """The histories of a checkpoint's channels; what is read is changed then."""
         ancestors = self.ancestors(target)
         if ancestors is None:
             return
         expected = {name: history(ancestors, name) for name in names}
         if None in expected.values():
             return
-        found = self.saver.get_delta_channel_history(config_of(*target.address), names)
+        found = self.saver.get_delta_channel_history(config, names)
         self.world.explorer.looked()
         expect_same(sorted(names), sorted(found), "the channels of the history")
         for name in names:
@@ -700,6 +929,8 @@ class SaverMachine(Machine[SaverDrive]):
                 start += len(group)
             expect_same([by_task(group) for group in groups], grouped, f"the writes to {name!r} by checkpoint and task")
             expect_same(seed, {"seed": read["seed"]} if "seed" in read else {}, f"the seed of {name!r}")
+            spoil([write[2] for write in writes])
+            spoil(dict(read))
 
     def ancestors(self, known: Known) -> list[CheckpointTuple] | None:
         """From the parent on; None where official savers do not agree which those are."""
@@ -716,23 +947,134 @@ class SaverMachine(Machine[SaverDrive]):
             found.append(model)
         return found if known.parent_is_known else None
 
-    @precondition(lambda self: self.reads)
-    @rule(which=picks)
-    def change_what_was_read(self, which: int) -> None:
-        """As the engine does with the tuple it goes on from."""
-        read = self.reads.pop(which % len(self.reads))
-        spoil((read.found.checkpoint, read.found.metadata, read.found.pending_writes, read.found.config))
+    # -- many at once
+
+    @precondition(lambda self: self.long)
+    @rule(
+        thread=picks,
+        ns=picks,
+        length=st.sampled_from([34, 60, 120]),
+        page=st.sampled_from([7, 10, 25]),
+        deleted=st.booleans(),
+    )
+    def put_many(self, thread: int, ns: int, length: int, page: int, deleted: bool) -> None:
+        """A long thread, listed as a whole and by pages; its first checkpoints are found, and its last one's history.
+
+        One channel changes first and another, which is called alike, in each later step.
+        """
+        self.long = False
+        place = (named(self.names.threads, thread), named(self.names.namespaces, ns))
+        if self.is_unclear(*place, None) or self.unclear - self.waiting:
+            return
+        first, second = self.names.channels[-2], self.names.channels[0]
+        for number in range(length):
+            changed = {second: number} if number else {first: "first", second: "second"}
+            on = self.checkpoints(*place)[0] if number else None
+            self.put_on(on, *place, 0, changed, {} if number > 2 else {"user": "first"}, False)
+            if not number:
+                start = self.checkpoints(*place)[0].address
+                self.write(start, [("log", 1)], "t", self.paths.setdefault((start, "t"), ""))
+        config = config_of(*place)
+        self.read_list(config)
+        self.read_list(config, filter={"user": "first", "example": self.unique})
+        listed: list[CheckpointTuple] = []
+        for _ in range(len(self.known) // page + 1):
+            found = self.read_list(config, page, **({"before": listed[-1].config} if listed else {}))
+            listed += found
+            if len(found) < page:
+                break
+        expect_same(len(self.checkpoints(*place)), len(listed), f"how many checkpoints pages of {page} have")
+        if SEEDED and "delta_history" in self.world.offers:
+            last = self.checkpoints(*place)[0]
+            self.compare_histories(last, ["log"], config_of(*last.address))
+        if deleted and "delete_thread" in self.world.offers:
+            self.delete_thread(0, False, 3)
+
+    @rule(kind=alike_kinds, place=st.sampled_from(["thread", "namespace", "channel"]), in_front=st.booleans())
+    def use_all_that_are_alike(self, kind: str, place: str, in_front: bool) -> None:
+        """Each name of a kind is a thread, a namespace, or a channel and a task: no two of them are one."""
+        if (kind == "very long" and not self.world.wide) or (kind == "backslashes" and place == "channel"):
+            return
+        every = BACKSLASHES if kind == "backslashes" else VERY_LONG if kind == "very long" else NAMES[kind]
+        texts = [text for text in every if text]
+        thread = self.other_thread()
+        if place == "channel":
+            self.put_on(None, thread, "", 0, {text: number for number, text in enumerate(texts)}, {}, False)
+            address = self.checkpoints(thread)[0].address
+            for number, text in enumerate(texts):
+                self.write(address, [(text, number)], text, "")
+            self.read(config_of(*address))
+            return
+        places = [(thread, text) for text in texts]
+        if place == "thread":
+            places = [(f"{text}{thread}" if in_front else f"{thread}{text}", "") for text in texts]
+            self.others += [each[0] for each in places]
+        for number, each in enumerate(places):
+            self.put_on(None, *each, 1, {"channel": number}, {}, False)
+            self.write(self.checkpoints(*each)[0].address, [("channel", number)], "t", "")
+        if place == "thread" and "delete_thread" in self.world.offers:
+            gone = places[self.highest % len(places)][0]
+            self.saver.delete_thread(gone)
+            self.model.delete_thread(gone)
+            self.forget_threads([gone])
+        for each in places:
+            self.read(config_of(*each))
+            self.read_list(config_of(*each))
+        self.read_list(config_of(thread, None))
+
+    @rule(count=st.sampled_from([3, 12, 1100]), start=st.sampled_from([None, 1, 9]))
+    def make_versions(self, count: int, start: int | None) -> None:
+        """Versions rise, however many there are."""
+        if count > 12:
+            self.long, count = False, count if self.long else 12
+        drive = self._drives[0]
+        version = drive.get_next_version(start if self.world.wide else None, None)
+        for _ in range(count):
+            following = drive.get_next_version(version, None)
+            expect_same(type(version), type(following), "the type of a version")
+            expect_true(following > version, f"the version after {version!r}", "a greater one", following)
+            version = following
+
+    @precondition(lambda self: any(drive.mode == "async" for drive in self._drives))
+    @rule(write=st.booleans(), suspension=st.integers(0, 3))
+    def cancel_a_call(self, write: bool, suspension: int) -> None:
+        """A call whose task is cancelled midway does all or nothing, and the saver goes on."""
+        drive = next(drive for drive in self._drives if drive.mode == "async")
+        thread = Thread(drive, self.other_thread())
+        parent = thread.put({"a": [0], "b": "b"})
+        made = thread.make({"a": [1], "b": "b", "c": {"c": "c" * 200}}, parent=parent)
+        writes = [("a", 1), ("b", 2), ("c", 3)]
+        raw: Any = drive.raw
+
+        def call() -> Any:
+            if write:
+                return raw.aput_writes(parent.config, writes, "cancelled")
+            arguments = (dict(made.checkpoint), dict(made.metadata), dict(made.new_versions))
+            return raw.aput(parent.config, *arguments)
+
+        drive.run(partial(cancelled, call, suspension))
+        self.world.explorer.looked()
+        if write:
+            found = [(channel, value) for _, channel, value in writes_of(thread.read(parent))]
+            expect_true(found in ([], writes), "the writes of a cancelled call", "all or none", found)
+        else:
+            read = drive.get_tuple(made.config)
+            if read is not None:
+                expect_tuple(made, read, "the checkpoint whose put was cancelled")
+        after = thread.put({"a": [2]}, parent=parent)
+        expect_tuple(after, thread.read(after), "what is put after a call was cancelled")
 
     # -- deleting and copying
 
     @precondition(lambda self: "delete_thread" in self.world.offers)
-    @rule(thread=picks, anew=st.booleans())
-    def delete_thread(self, thread: int, anew: bool) -> None:
+    @rule(thread=picks, anew=st.booleans(), look=looks)
+    def delete_thread(self, thread: int, anew: bool, look: int) -> None:
         thread_id = pick(self.threads_in_use(), thread)
         there = [*(each.address for each in self.checkpoints(thread_id)), *self.waiting_in([thread_id])]
-        self.saver.delete_thread(thread_id)
-        self.model.delete_thread(thread_id)
-        self.forget_threads([thread_id])
+        with self.looked_at(there[0] if there else (thread_id, "", ""), look if there else 0):
+            self.saver.delete_thread(thread_id)
+            self.model.delete_thread(thread_id)
+            self.forget_threads([thread_id])
         if anew and there:
             self.put_where_one_was(there[0])
 
@@ -764,14 +1106,33 @@ class SaverMachine(Machine[SaverDrive]):
             del self.paths[key]
 
     @precondition(lambda self: "copy_thread" in self.world.offers)
-    @rule(source=picks, copy=picks)
-    def copy_thread(self, source: int, copy: int) -> None:
-        start, end = pick(self.threads_in_use(), source), pick(self.names.threads[::-1], copy)
+    @rule(source=picks, copy=picks, look=looks, then=st.sampled_from(["", "", "deleted", "copied"]))
+    def copy_thread(self, source: int, copy: int, look: int, then: str) -> None:
+        start = pick(self.threads_in_use(), source)
         used = {address[0] for address in [*self.known, *self.waiting, *self.unclear]}
-        if start == end or end in used or not self.checkpoints(start):
+        free = [thread for thread in self.names.threads[::-1] if thread not in used]
+        if not self.checkpoints(start):
             return
-        self.saver.copy_thread(start, end)
-        self.model.copy_thread(start, end)
+        self.copy(start, pick(free, copy) if free else self.other_thread(), look)
+        if then == "copied":
+            self.copy(start, self.other_thread(), 0)
+        elif then == "deleted" and "delete_thread" in self.world.offers:
+            self.delete_thread(self.threads_in_use().index(start), False, 0)
+
+    def other_thread(self) -> str:
+        """One that is not in use, and not in the names."""
+        self.others.append(f"{self.unique}~{len(self.others)}")
+        return self.others[-1]
+
+    def copy(self, start: str, end: str, look: int) -> None:
+        """Copy a thread to one in which nothing is."""
+        _, ns, id = self.checkpoints(start)[0].address
+        with self.looked_at((end, ns, id), look):
+            self.saver.copy_thread(start, end)
+            self.model.copy_thread(start, end)
+            self.know_copy(start, end)
+
+    def know_copy(self, start: str, end: str) -> None:
         for known in [each for each in self.known.values() if each.address[0] == start]:
             moved = (end, *known.address[1:])
             self.known[moved] = Known(moved, deepcopy(known.arguments), known.parent, known.parent_is_known)
@@ -789,19 +1150,30 @@ class SaverMachine(Machine[SaverDrive]):
 
     @precondition(lambda self: "prune" in self.world.offers)
     @rule(
-        threads=st.lists(picks, min_size=1, max_size=2),
-        strategy=st.sampled_from(["keep_latest", None, "delete"]),
+        threads=st.lists(picks, max_size=2),
+        strategy=st.sampled_from(["keep_latest", None, "delete", "unknown"]),
         written=st.booleans(),
+        look=looks,
+        which=picks,
     )
-    def prune(self, threads: list[int], strategy: str | None, written: bool) -> None:
+    def prune(self, threads: list[int], strategy: str | None, written: bool, look: int, which: int) -> None:
         names = list(dict.fromkeys(pick(self.threads_in_use(), each) for each in threads))
-        there = self.checkpoints(names[0])
+        if strategy == "unknown":
+            if self.world.wide:
+                with contextlib.suppress(ValueError, NotImplementedError, TypeError, KeyError):
+                    self.saver.prune(names, strategy=strategy)
+            return
+        there = self.checkpoints(names[0]) if names else []
         if written and there:
             newest = max(there, key=lambda known: known.address[2]).address
             task = self.names.tasks[0]
             self.write(newest, [("channel", 1)], task, self.paths.setdefault((newest, task), ""))
         if any(self.is_unclear(*each.address[:2], None) for name in names for each in self.checkpoints(name)):
             return
+        with self.looked_at(pick(there, which).address if there else ("", "", ""), look if there else 0):
+            self.prune_threads(names, strategy)
+
+    def prune_threads(self, names: Sequence[str], strategy: str | None) -> None:
         chains = {
             each.address: {known.address for known in self.chain(each)}
             for name in names
@@ -823,6 +1195,32 @@ class SaverMachine(Machine[SaverDrive]):
         self.forget(lambda address: address[0] in names and address not in left)
         self.unclear |= waiting
 
+    @precondition(lambda self: SEEDED and {"delta_history", "prune", "delete_thread"} <= self.world.offers)
+    @rule(ns=picks, steps=st.lists(new_values, min_size=2, max_size=4), run=st.booleans())
+    def thin_a_delta_channel(self, ns: int, steps: list[Any], run: bool) -> None:
+        """Pruning, or deleting the run of the first steps, leaves the history of the last as it was, or is refused."""
+        place = (self.other_thread(), named(self.names.namespaces, ns))
+        counters = {"counters_since_delta_snapshot": {"log": [1, 1]}}
+        for number, value in enumerate([*steps, EMPTIED]):
+            there = self.checkpoints(*place)
+            changed = {"log": value if number == 0 else EMPTIED, "other": value}
+            described = {**counters, "run_id": 7 if number < 2 else 8}
+            self.put_on(there[0] if there else None, *place, 0, changed, described, False)
+            self.write(self.checkpoints(*place)[0].address, [("log", number)], "t", "")
+        config = config_of(*self.checkpoints(*place)[0].address)
+        before = deepcopy(dict(self.saver.get_delta_channel_history(config, ["log"])))
+        with contextlib.suppress(NotImplementedError):
+            if not run:
+                self.saver.prune([place[0]])
+            elif "delete_for_runs" in self.world.offers:
+                self.saver.delete_for_runs([f"{self.unique}-7"])
+        after = dict(self.saver.get_delta_channel_history(config, ["log"]))
+        self.world.explorer.looked()
+        expect_same(before, after, "the history of a delta channel, before and after a part of its thread was deleted")
+        self.saver.delete_thread(place[0])
+        self.model.delete_thread(place[0])
+        self.forget_threads([place[0]])
+
     def chain(self, known: Known) -> Iterable[Known]:
         """The ancestors that are known."""
         seen: set[Address] = set()
@@ -835,11 +1233,16 @@ class SaverMachine(Machine[SaverDrive]):
             known = parent
 
     @precondition(lambda self: "delete_for_runs" in self.world.offers)
-    @rule(runs=st.lists(st.integers(0, 3), min_size=1, max_size=2))
-    def delete_for_runs(self, runs: list[int]) -> None:
+    @rule(runs=st.lists(st.sampled_from([*RUNS, 3]), max_size=2), which=picks, look=looks)
+    def delete_for_runs(self, runs: list[int], which: int, look: int) -> None:
         ids = [f"{self.unique}-{run}" for run in dict.fromkeys(runs)]
         if self.unclear - self.waiting:
             return
+        there = self.checkpoints()
+        with self.looked_at(pick(there, which).address if there else ("", "", ""), look if there else 0):
+            self.delete_runs(ids)
+
+    def delete_runs(self, ids: Sequence[str]) -> None:
         self.saver.delete_for_runs(ids)
         self.model.delete_for_runs(ids)
         self.thinned.update(self.names.threads)
@@ -854,24 +1257,26 @@ class SaverMachine(Machine[SaverDrive]):
 
     def finish(self) -> None:
         used = {address[:2] for address in [*self.known, *self.gone, *self.waiting]}
-        for thread in self.names.threads:
+        named_threads = [thread for thread in self.names.threads if thread in {each[0] for each in used}]
+        used |= {(thread, ns) for thread in named_threads for ns in self.names.namespaces}
+        for thread in dict.fromkeys([*self.names.threads, *sorted({place[0] for place in used})]):
             with self.shown_if_it_fails():
-                config = config_of(thread, None)
-                model, found = list(self.model.list(config)), self.saver.list(config)
-                self.compare_lists(model, found, f"all of thread {thread!r}", None, False)
-        for thread, ns in itertools.product(sorted({place[0] for place in used}), self.names.namespaces):
-            if not self.is_unclear(thread, ns, None):
+                self.read_list(config_of(thread, None))
+        for place in sorted(used):
+            if not self.is_unclear(*place, None):
                 with self.shown_if_it_fails():
-                    self.read(config_of(thread, ns))
+                    self.read(config_of(*place))
                 with self.shown_if_it_fails():
-                    config = config_of(thread, ns)
-                    model, found = list(self.model.list(config)), self.saver.list(config)
-                    self.compare_lists(model, found, f"namespace {ns!r} of thread {thread!r}", None, True)
+                    self.read_list(config_of(*place))
+        with self.shown_if_it_fails():
+            mine = {"example": self.unique}
+            model, found = list(self.model.list(None, filter=mine)), self.saver.list(None, filter=mine)
+            self.compare_lists(model, found, f"list(None, filter={mine})", None, False)
         gone = [address for address in dict.fromkeys(self.gone[-MOST_READS:]) if address not in self.unclear]
-        for address in dict.fromkeys([*self.known, *gone]):
+        for address in dict.fromkeys([*[*self.known][-MOST_READ_AGAIN:], *gone]):
             with self.shown_if_it_fails():
                 config = config_of(*address)
-                self.compare(self.model.get_tuple(config), self.saver.get_tuple(config), f"the checkpoint {address}")
+                self.compare(self.model.get_tuple(config), self.saver.get_tuple(config), f"get_tuple of {address}")
         for address in gone[-2:]:
             self.put_where_one_was(address)
         for read in self.reads:
@@ -879,7 +1284,7 @@ class SaverMachine(Machine[SaverDrive]):
 
     def clean(self) -> None:
         drive = self._drives[0]
-        remove(drive, [Thread(drive, thread) for thread in self.names.threads])
+        remove(drive, [Thread(drive, thread) for thread in [*self.names.threads, *self.others]])
 
 
 def named(names: Sequence[str], number: int) -> str:
@@ -916,6 +1321,11 @@ def history(ancestors: list[CheckpointTuple], channel: str) -> tuple[list[list[A
             seed = each.checkpoint["channel_values"][channel]
             return None if same(None, seed) else (groups[::-1], {"seed": seed})
     return groups[::-1], {}
+
+
+def spoil_tuple(found: CheckpointTuple) -> None:
+    """Change all of what was read, as the engine changes the tuple that it goes on from."""
+    spoil((found.checkpoint, found.metadata, found.pending_writes, found.config, found.parent_config))
 
 
 def spoil(value: Any) -> None:
