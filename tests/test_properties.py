@@ -37,6 +37,7 @@ BITTEN = {
     "properties.store_namespaces.any_number_of_items_is_stored_found_and_listed": "LargeBatchesCut",
     "properties.store_namespaces.any_put_in_an_invalid_namespace_is_refused": "LabelsWithPeriodSplit",
     "properties.store_namespaces.any_two_places_are_apart": "LabelsTrimmed",
+    "properties.store_ttl.any_item_lives_as_long_as_its_timer": 'Moved("TtlSticks", "sync")',
     "properties.store_values.any_filter_finds_what_meets_it": "NeIsIgnored",
     "properties.store_values.any_filter_tells_types_apart": "EqualityConflatesTypes",
     "properties.store_values.any_hostile_field_finds_nothing": "FilterKeyIsPastedIntoSql",
@@ -184,6 +185,22 @@ def test_no_example_is_begun_when_the_time_is_used(explorer: Callable[..., Explo
 
     made.each(st.integers(), body)
     assert 1 <= made.done <= 3
+
+
+def test_a_seed_gives_the_same_examples_again(explorer: Callable[..., Explorer]) -> None:
+    first, again = (explorer().draw(st.integers(0, 10**9), 60) for _ in range(2))
+    assert first == again
+    assert len(set(first)) > 40
+    tried: list[int] = []
+    made = explorer(examples=60)
+
+    def body(number: int) -> None:
+        with made.example():
+            made.looked()
+            tried.append(number)
+
+    made.each(st.integers(0, 10**9), body)
+    assert tried == first
 
 
 def test_the_shortest_failing_example_is_raised(explorer: Callable[..., Explorer]) -> None:

@@ -111,6 +111,13 @@ def test_a_stretched_schedule_has_stretched_ttls() -> None:
     assert not played(PUT, (there(1, "item"), 5.0, NOTHING), stretch=1).verdict().bad
 
 
+@pytest.mark.parametrize("at", [2.4, 2.5, 4.25])
+def test_a_schedule_is_judged_where_it_is_clear_by_the_moments_of_its_steps(at: float) -> None:
+    steps = (put(0, "item", ttl=3), timed(at, "item", "none"), search(at), timed(9, "item", "none"))
+    first, last = Played.in_time(Schedule("a schedule", REFRESHING, steps), ["item"]).decidable(0.15)[1::2]
+    assert first == last == (("item", "none") if at == 2.4 else ("none",))
+
+
 @pytest.mark.parametrize(
     ("at", "count", "holds"), [(4.5, 1, True), (4.5, 0, False), (4.5, None, False), (3.5, 0, None)]
 )

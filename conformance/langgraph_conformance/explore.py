@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 import pytest
@@ -59,6 +59,14 @@ SHRINKING = 1.7
 """Until how many limits from the beginning a failing example is made shorter at most."""
 SHRINKING_SECONDS = 12.0
 """How long a failing example is made shorter at most."""
+ROUND = 9
+"""Examples of one run of Hypothesis.
+
+After ten it takes up to five of six from an earlier one, with a part of it twice; in few examples that finds less than
+as many new ones.
+"""
+SUMS = {"duration-seconds", "test-cases", "distinct-failures", "shrinks-successful"}
+"""What Hypothesis counts in each phase of a round."""
 LONGEST = 0.7
 """Share of the limit after which an example of a slow backend is cut short: what it tried counts."""
 
@@ -95,6 +103,27 @@ def _kind(error: Exception) -> tuple[object, ...]:
     return (type(error), match and match[0])
 
 
+@dataclass(frozen=True)
+class Round:
+    """One run of Hypothesis.
+
+    Attributes:
+        seed: of its examples.
+        settings: of Hypothesis.
+    """
+
+    seed: int | str
+    settings: settings
+
+    def call(self, values: SearchStrategy[Value], body: Callable[[Value], None]) -> None:
+        """Call ``body`` with each value that is drawn."""
+
+        def test(value: Value) -> None:
+            body(value)
+
+        self.settings(given(values)(seed(self.seed)(test)))()
+
+
 @dataclass
 class Explorer:
     """Tries the examples of one property.
@@ -111,7 +140,7 @@ class Explorer:
 
     profile: Profile
     limit: float
-    seed: int | None
+    seed: int | str | None
     show: Callable[[list[Call]], None]
     item: pytest.Item
     done: int = 0
@@ -122,6 +151,7 @@ class Explorer:
     _failed_at: float = 0.0
     _example_begun: float = 0.0
     _looks: int = 0
+    _statistics: Any = field(default_factory=dict)
 
     # -- within an example
 
@@ -194,7 +224,11 @@ class Explorer:
         Raises:
             Exception: what the shortest failing example raised.
         """
-        self._explore(make, lambda: run_state_machine_as_test(make, settings=self._settings()))  # type: ignore[arg-type]
+
+        def run(round: Round) -> None:
+            run_state_machine_as_test(seed(round.seed)(lambda: make()), settings=round.settings)  # type: ignore[arg-type]
+
+        self._explore(run, 1.0)
 
     def each(self, values: SearchStrategy[Value], body: Callable[[Value], None], *, share: float = 1.0) -> None:
         """Call ``body``, which opens an ``example``, with values that are drawn.
@@ -207,30 +241,21 @@ class Explorer:
         Raises:
             Exception: what the shortest failing example raised.
         """
-
-        def test(value: Value) -> None:
-            body(value)
-
-        self._explore(test, self._settings(share)(given(values)(test)))
+        self._explore(lambda round: round.call(values, body), share)
 
     def draw(self, values: SearchStrategy[Value], number: int) -> list[Value]:
         """Values that are tried together, later."""
         drawn: list[Value] = []
-
-        def note(value: Value) -> None:
-            drawn.append(value)
-
-        if self.seed is not None:
-            seed(self.seed)(note)
-        settings(self._settings(), max_examples=number, phases=[Phase.generate], database=None)(given(values)(note))()
+        for round in self._rounds(number):
+            only = settings(round.settings, phases=[Phase.generate], database=None)
+            replace(round, settings=only).call(values, drawn.append)
         return drawn
 
-    def _explore(self, seeded: Any, run: Callable[[], None]) -> None:
-        if self.seed is not None:
-            seed(self.seed)(seeded)
+    def _explore(self, run: Callable[[Round], None], share: float) -> None:
         try:
             with collector.with_value(self._note_statistics):  # type: ignore[arg-type]
-                run()
+                for round in self._rounds(max(1, int(self.profile.examples * share))):
+                    run(round)
         except OutOfTime:
             pass
         except BaseException:
@@ -245,19 +270,37 @@ class Explorer:
         if self.done == 0:
             pytest.skip("no example came to its end within the time: nothing is known")
 
-    def _note_statistics(self, statistics: Any) -> None:
-        statistics["nodeid"] = self.item.nodeid
-        self.item.__dict__["hypothesis_statistics"] = describe_statistics(statistics)
+    def _rounds(self, examples: int) -> Iterator[Round]:
+        """Runs of Hypothesis with so many examples in all."""
+        for number, begin in enumerate(range(0, examples, ROUND)):
+            # the examples that failed before are tried once
+            phases = [phase for phase in self._phases() if number == 0 or phase is not Phase.reuse]
+            chosen = 0 if self.seed is None else self.seed
+            yield Round(
+                chosen if number == 0 else f"{chosen} {number}",
+                settings(self._settings(), max_examples=min(ROUND, examples - begin), phases=phases),
+            )
 
-    def _settings(self, share: float = 1.0) -> settings:
+    @staticmethod
+    def _phases() -> list[Phase]:
+        return [phase for phase in _parent().phases if phase is not Phase.explain]
+
+    def _note_statistics(self, statistics: Any) -> None:
+        """Add what Hypothesis counted in a round to what it counted before."""
+        for name, found in statistics.items():
+            known = self._statistics.setdefault(name, found)
+            if isinstance(found, dict) and known is not found:
+                known.update({key: known[key] + value for key, value in found.items() if key in SUMS & known.keys()})
+        self._statistics["nodeid"] = self.item.nodeid
+        self.item.__dict__["hypothesis_statistics"] = describe_statistics(self._statistics)
+
+    def _settings(self) -> settings:
         verbosity = _parent().verbosity
         return settings(
-            max_examples=max(1, int(self.profile.examples * share)),
             stateful_step_count=self.profile.steps,
             deadline=None,
             report_multiple_bugs=False,
             print_blob=False,
-            phases=[phase for phase in _parent().phases if phase is not Phase.explain],
             suppress_health_check=list(HealthCheck),
             verbosity=Verbosity.quiet if verbosity is Verbosity.normal else verbosity,
         )
@@ -281,14 +324,11 @@ def _parent() -> settings:
     return settings.default or settings()
 
 
-def chosen_seed(config: pytest.Config) -> int | None:
-    """The seed of a property's examples: what the user gave, or a random one; None to leave it to Hypothesis."""
-    given_seed = config.getoption("--hypothesis-seed", None)
+def chosen_seed(config: pytest.Config) -> int | str | None:
+    """The seed of a property's examples: what the user gave, or a random one; None for the same ones each time."""
+    given_seed: str | None = config.getoption("--hypothesis-seed", None)
     if given_seed is not None:
-        try:
-            return int(given_seed)
-        except ValueError:
-            return None  # Hypothesis takes texts, too
+        return int(given_seed) if given_seed.isdecimal() else given_seed
     if _parent().derandomize:
         return None
     return random.SystemRandom().getrandbits(32)

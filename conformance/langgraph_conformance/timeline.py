@@ -22,7 +22,7 @@ import math
 import os
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -440,6 +440,7 @@ class Schedule:
         methods: methods of the store, beyond the base class's, without which it makes no sense.
         given: other schedules that must have held.
         stretches: whether it takes longer on a slow store.
+        in_part: whether it is of use, too, if only some of its looks came in time to be judged.
     """
 
     name: str
@@ -448,6 +449,7 @@ class Schedule:
     methods: tuple[str, ...] = ()
     given: tuple[Schedule, ...] = ()
     stretches: bool = True
+    in_part: bool = False
 
     def refreshes(self, by: str) -> bool:
         """Whether a step, by get or by search, starts the timer of an item again whose TTL is a part of a minute."""
@@ -492,6 +494,10 @@ class Basics:
     refreshes: Mapping[str, Schedule]
     expires: Schedule
 
+    @property
+    def schedules(self) -> list[Schedule]:
+        return [self.phases, self.spares, self.lasts, *self.refreshes.values(), self.expires]
+
     def before(self, schedule: Schedule) -> list[tuple[Schedule, str]]:
         """The basics that ``schedule`` builds upon."""
         spares = (self.spares, "a sweep deletes items whose time is not over")
@@ -524,9 +530,10 @@ class Timeline:
         methods: tuple[str, ...] = (),
         given: tuple[Schedule, ...] = (),
         stretches: bool = True,
+        in_part: bool = False,
     ) -> Schedule:
         """Add a schedule."""
-        made = Schedule(name, setup, tuple(sorted(steps, key=lambda step: step.at)), methods, given, stretches)
+        made = Schedule(name, setup, tuple(sorted(steps, key=lambda step: step.at)), methods, given, stretches, in_part)
         self.schedules.append(made)
         return made
 
@@ -577,12 +584,14 @@ class Verdict:
         broken: expected and actual, where the rule does not hold.
         error: what a call raised.
         untold: why some of it, or all, cannot be told.
+        told: how many looks for an item were judged.
         log: what happened, line by line.
     """
 
     broken: tuple[str, str] | None = None
     error: BaseException | None = None
     untold: str | None = None
+    told: int = 0
     log: tuple[str, ...] = ()
 
     @property
@@ -607,11 +616,34 @@ class Played:
         """What the step at ``position`` gave."""
         return self.records[position].result
 
+    @classmethod
+    def in_time(cls, schedule: Schedule, found: Sequence[str]) -> Played:
+        """As if each step were done at its moment and took no time; a search gives back what is ``found``."""
+        result = dict.fromkeys(found, True)
+        return cls(schedule, [Record(step, step.at, step.at, result) for step in schedule.steps], True, 1)
+
+    def decidable(self, slack: float) -> list[tuple[str, ...]]:
+        """Of each step the items among its ``timed`` ones of which it can be told whether they are there.
+
+        Args:
+            slack: seconds by which it must be farther from a deadline than what is judged.
+        """
+        lives: dict[str, Life | None] = {}
+        decided: list[tuple[str, ...]] = []
+        for record in self.records:
+            early, later = EARLY + slack, dataclasses.replace(record, begin=record.begin - slack)
+            told = [(item, self._expected(lives.get(item), record, early)) for item in record.step.timed]
+            told = [(item, there or self._expected(lives.get(item), later, early)) for item, there in told]
+            decided.append(tuple(item for item, there in told if there is not None))
+            self._note(record, lives, early)
+        return decided
+
     def verdict(self, early: float = EARLY) -> Verdict:
         """Judge each look by the timers as they were really started."""
         lives: dict[str, Life | None] = {}
         untold: list[str] = []
         broken: tuple[str, str] | None = None
+        told = 0
         log: list[str] = []
         for record in self.records:
             log.append(_line(record))
@@ -621,11 +653,12 @@ class Played:
                 if expected is None:
                     untold.append(f"{record.step.says} at {record.begin:.2f} s came too near to a deadline or too late")
                     continue
+                told += 1
                 actual = _is_there(record.result, item)
                 if actual != expected and broken is None:
-                    told = ("gone", "there")
-                    broken = (f"{item} to be {told[expected]}", f"{item} is {told[actual]}")
-                    log[-1] += f"  <- {item} is {told[actual]}, expected {told[expected]}"
+                    words = ("gone", "there")
+                    broken = (f"{item} to be {words[expected]}", f"{item} is {words[actual]}")
+                    log[-1] += f"  <- {item} is {words[actual]}, expected {words[expected]}"
             if record.step.counts is not None:
                 wanted, of = record.step.counts
                 if any(self._expected(lives.get(item), record, early) is not False for item in of):
@@ -634,7 +667,7 @@ class Played:
                     broken = (f"sweep_ttl to report {wanted}", repr(record.result))
                     log[-1] += f"  <- expected {wanted}"
             self._note(record, lives, early)
-        return Verdict(broken=broken, untold=untold[0] if untold else None, log=tuple(log))
+        return Verdict(broken=broken, untold=untold[0] if untold else None, told=told, log=tuple(log))
 
     def _expected(self, life: Life | None, record: Record, early: float) -> bool | None:
         return False if life is None else life.at(record, early)
@@ -765,20 +798,26 @@ class Run:
     Args:
         timeline: the schedules.
         subject: the store under test.
+        modes: the drives, where not all that work are asked for.
+        slowly: whether a slow store gets more time, rather than being too slow.
     """
 
-    def __init__(self, timeline: Timeline, subject: Subject) -> None:
+    def __init__(
+        self, timeline: Timeline, subject: Subject, modes: Collection[str] | None = None, *, slowly: bool = True
+    ) -> None:
         assert timeline.basics is not None  # the suite's timeline names them
         self._timeline, self._subject, self._basics = timeline, subject, timeline.basics
-        self._modes = [mode for mode, each in subject.findings.modes.items() if each.smoke is None]
+        working = [mode for mode, each in subject.findings.modes.items() if each.smoke is None]
+        self._modes = working if modes is None else [mode for mode in working if mode in modes]
         self._stores: dict[tuple[str, Setup], StoreDrive] = {}
         self._left: dict[tuple[str, Setup], str] = {}
         self._played: dict[tuple[str, Schedule], Played] = {}
         self._hung: dict[tuple[str, Setup], tuple[Schedule, str]] = {}
         self._moved = "advance" in subject.target.provides
         self._stretch, self._spent = 1, 0.0
-        self._too_slow = self._measure()
-        if self._too_slow is None:
+        self.too_slow = self._measure(MOST_STRETCHED if slowly else 1)
+        """Why the store is too slow for these schedules; None where it is not."""
+        if self.too_slow is None:
             self._run()
 
     def _run(self) -> None:
@@ -798,7 +837,8 @@ class Run:
         """Whether something of it came too late to be judged."""
         played = self._played.get((mode, schedule))
         verdict = Verdict() if played is None else played.verdict(self._early(mode, schedule))
-        return verdict.untold is not None and not verdict.bad
+        enough = schedule.in_part and verdict.told > 0
+        return verdict.untold is not None and not verdict.bad and not enough
 
     def _is_coarse(self, mode: str) -> bool:
         """Whether the store lets items live a little longer than is allowed for, as one that rounds twice does."""
@@ -810,16 +850,16 @@ class Run:
 
     # -- preparing
 
-    def _measure(self) -> str | None:
+    def _measure(self, most: int) -> str | None:
         """Stretch the timeline for a slow store; gives why even that would not do, or None."""
         if self._moved:
             return None
         seconds = self._timeline.seconds
         schedules = [each for each in self._timeline.schedules if self._why_not(each.setup) is None]
         load = sum(self._latency(mode) for mode in self._modes) * sum(schedule.calls for schedule in schedules)
-        if load > seconds * MOST_STRETCHED:
+        if load > seconds * most:
             return f"the store is too slow: the TTL schedules make {load:.0f} s of calls in {seconds:.0f} s"
-        while self._stretch < MOST_STRETCHED and load > LOAD * seconds * self._stretch:
+        while self._stretch < most and load > LOAD * seconds * self._stretch:
             self._stretch += 1
         if not self._may_take(self._stretch):
             return f"the TTL schedules take {self._stretch * seconds:.0f} s: raise --conformance-timeout"
@@ -898,7 +938,7 @@ class Run:
                 if not self._may_take(self._stretch):
                     break
             except TimedOut as error:
-                self._too_slow = f"the TTL schedules did not end within {error.seconds:g} s"
+                self.too_slow = f"the TTL schedules did not end within {error.seconds:g} s"
                 return
             else:
                 return
@@ -991,7 +1031,20 @@ class Run:
             Blocked: something more basic does not hold.
             pytest.skip.Exception: it could not be told.
         """
-        played = self._told(mode, schedule)
+        verdict = self.judge_in_part(mode, schedule)
+        if verdict.untold:
+            pytest.skip(f"not decidable on this run: {verdict.untold}")
+        return self._played[mode, schedule]
+
+    def judge_in_part(self, mode: str, schedule: Schedule) -> Verdict:
+        """As ``judge`` does, but give the verdict also where a part of it could not be told.
+
+        Raises:
+            Broken: it does not hold.
+            Blocked: something more basic does not hold.
+            pytest.skip.Exception: nothing could be told.
+        """
+        self._told(mode, schedule)
         for basic, words in self._basics.before(schedule):
             try:
                 verdict = self._verdict(mode, basic)
@@ -1010,9 +1063,7 @@ class Run:
             expected, actual = verdict.broken
             what = f"{schedule.name} ({schedule.setup.name})"
             raise Broken(what, expected, actual, ("What happened:", *verdict.log))
-        if verdict.untold:
-            pytest.skip(f"not decidable on this run: {verdict.untold}")
-        return played
+        return verdict
 
     def require(self, mode: str, schedule: Schedule) -> None:
         """Go on only if ``schedule`` held; whether it did is judged by a rule of its own.
@@ -1028,8 +1079,8 @@ class Run:
 
     def _told(self, mode: str, schedule: Schedule) -> Played:
         store = (mode, schedule.setup)
-        if self._too_slow is not None:
-            pytest.skip(self._too_slow)
+        if self.too_slow is not None:
+            pytest.skip(self.too_slow)
         if store in self._hung:
             hung, words = self._hung[store]
             if schedule is hung:
@@ -1067,11 +1118,12 @@ class Run:
         return EARLY_IN_WHOLE_SECONDS if rounds_down or schedule is basics.lasts else EARLY
 
 
-_RUNS: weakref.WeakKeyDictionary[Subject, Run] = weakref.WeakKeyDictionary()
+_RUNS: weakref.WeakKeyDictionary[Subject, dict[int, Run]] = weakref.WeakKeyDictionary()
 
 
 def run_of(timeline: Timeline, subject: Subject) -> Run:
     """The timeline's run on ``subject``; the first call takes its time."""
-    if subject not in _RUNS:
-        _RUNS[subject] = Run(timeline, subject)
-    return _RUNS[subject]
+    runs = _RUNS.setdefault(subject, {})
+    if id(timeline) not in runs:
+        runs[id(timeline)] = Run(timeline, subject)
+    return runs[id(timeline)]

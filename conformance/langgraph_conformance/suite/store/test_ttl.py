@@ -134,7 +134,8 @@ PHASES = schedule(
     *(there(quarter / 4 + 2.4, f"item{quarter}") for quarter in range(4)),
     stretches=False,
 )
-TIMELINE.basics = Basics(PHASES, SPARES, LASTS, REFRESHED, EXPIRES)
+BASICS = Basics(PHASES, SPARES, LASTS, REFRESHED, EXPIRES)
+TIMELINE.basics = BASICS
 
 
 @rule(MUST, source="PutOp.ttl: the item will expire this many minutes after it was last accessed", needs="ttl")
