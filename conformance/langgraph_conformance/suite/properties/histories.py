@@ -6,9 +6,8 @@ one before it has ended: so calls of different rounds are ordered, and each thre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from itertools import permutations
 from typing import Any
 
 from langgraph_conformance.errors import Broken
@@ -49,7 +48,7 @@ def explain(initial: State, rounds: Sequence[Sequence[Event]], what: str) -> Non
     """
     possible: set[State] = {initial}
     for number, events in enumerate(rounds):
-        following = {end for state in possible for order in permutations(events) for end in _ends(state, order)}
+        following = _after(possible, events)
         if not following:
             told = [
                 f"round {count + 1}, at the same time: {'; '.join(event.says for event in each) or 'nothing'}"
@@ -64,9 +63,17 @@ def explain(initial: State, rounds: Sequence[Sequence[Event]], what: str) -> Non
         possible = following
 
 
-def _ends(state: Any, order: Iterable[Event]) -> list[State]:
-    for event in order:
-        if event.reads and event.sees(state) != event.saw:
-            return []
-        state = event.step(state)
-    return [state]
+def _after(states: set[State], events: Sequence[Event]) -> set[State]:
+    """The states in which the events may end, in any order in which each read sees what it saw."""
+    # by which events were made: far fewer than there are orders
+    reached: dict[frozenset[int], set[State]] = {frozenset(): states}
+    for _ in events:
+        following: dict[frozenset[int], set[State]] = {}
+        for made, before in reached.items():
+            for number, event in enumerate(events):
+                if number not in made:
+                    after = {event.step(state) for state in before if not event.reads or event.sees(state) == event.saw}
+                    if after:
+                        following.setdefault(made | {number}, set()).update(after)
+        reached = following
+    return {state for after in reached.values() for state in after}

@@ -15,7 +15,7 @@ from decimal import Decimal
 from enum import Enum
 from functools import partial
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
@@ -99,6 +99,14 @@ REFUSED: Mapping[str, Any] = {"a complex number": 1j, "half of a letter": ["\ud8
 DOUBTFUL = ["half of a letter"]
 """Those of which a saver may store something else: in a thread of which nothing is read."""
 NUMBERS = [0, 1, -1, 2, 10, 9, 100, 2**31, 0.5, -2.25]
+SPELLINGS: Mapping[str, Callable[[UUID], Sequence[str]]] = {
+    "numbers": lambda one: [
+        form.format(one.int % 10**17 + 10**17)
+        for form in ("{}", "{}1", "{}2", "0{}", "{}.0", "{}.", "+{}", "{}e0", " {}", "{}_0")
+    ],
+    "uuids": lambda one: [str(one), str(one).upper(), one.hex, f"{{{one}}}", one.urn, one.hex.upper()],
+}
+"""By kind: ways to write a number or an id that nobody else uses."""
 alike_kinds = st.sampled_from([*NAMES, "backslashes", "very long"])
 VERY_LONG = [f"{'x' * length}{end}" for length in (64, 128, 150, 200, 255) for end in "12"]
 """Names that a backend may refuse, and must not cut."""
@@ -431,7 +439,7 @@ class SaverMachine(Machine[SaverDrive]):
         described = {
             "source": "loop" if on else "input",
             "step": on.arguments[1]["step"] + 1 if on else -1,
-            "parents": {"": id} if namespace else {},
+            "parents": {"": id, "outer:1": id} if namespace else {},
             **self.with_run(described),
             "example": self.unique,
         }
@@ -708,22 +716,25 @@ class SaverMachine(Machine[SaverDrive]):
 
     # -- reading
 
-    @rule(thread=picks, ns=picks, rank=st.integers(-4, RANKS), without=st.booleans())
-    def get_tuple(self, thread: int, ns: int, rank: int, without: bool) -> None:
+    @rule(thread=picks, ns=picks, rank=st.integers(-2, RANKS))
+    def get_tuple(self, thread: int, ns: int, rank: int) -> None:
         """The latest checkpoint, a stored one, or one that need not be there."""
         if rank == -1 and self.known:
-            address = pick(self.checkpoints(), thread).address
-            config = self.config(*address)
+            config = self.config(*pick(self.checkpoints(), thread).address)
         else:
             place = (named(self.names.threads, thread), named(self.names.namespaces, ns))
             config = self.config(*place, self.id_of(rank) if rank >= 0 else None)
             if self.is_unclear(*place, self.id_of(rank) if rank >= 0 else None):
                 return
-        if self.world.wide and rank < -2:
-            config["configurable"]["checkpoint_id"] = {-3: "", -4: None}[rank]
-        if without and not config["configurable"]["checkpoint_ns"]:
-            del config["configurable"]["checkpoint_ns"]
+        address = config["configurable"]
+        others: list[dict[str, Any]] = []
+        if self.world.wide and "checkpoint_id" not in address:
+            others += [{**address, "checkpoint_id": ""}, {**address, "checkpoint_id": None}]
+        if not address["checkpoint_ns"]:
+            others += [{name: value for name, value in address.items() if name != "checkpoint_ns"}]
         self.read(config)
+        for each in others:
+            self.read({"configurable": each})
         checkpoint, model = self.saver.get(config), self.model.get(config)
         keys = ("id", "channel_values", "channel_versions")
         expected, found = ([each.get(name) for name in keys] if each else None for each in (model, checkpoint))
@@ -778,7 +789,6 @@ class SaverMachine(Machine[SaverDrive]):
         return found
 
     @rule(
-        scope=st.sampled_from(["namespace", "thread", "all"]),
         thread=picks,
         ns=picks,
         filter=st.sampled_from([0, 0, 0, 1]).flatmap(lambda one: filters if one else st.none()),
@@ -789,7 +799,6 @@ class SaverMachine(Machine[SaverDrive]):
     )
     def list_checkpoints(
         self,
-        scope: str,
         thread: int,
         ns: int,
         filter: dict[str, Any] | None,
@@ -798,20 +807,14 @@ class SaverMachine(Machine[SaverDrive]):
         like: int,
         then: str,
     ) -> None:
+        """A list of a namespace, of its thread, and of all."""
         place = (named(self.names.threads, thread), named(self.names.namespaces, ns))
-        config = {
-            "namespace": self.config(*place),
-            "thread": self.config(place[0], None),
-            "all": None,
-        }[scope]
         filter = None if filter is None else self.with_run(filter)
         if like >= 0 and self.known:
             described = pick(self.checkpoints(), thread).arguments[1]
             names = [*FILTERED, "tag", "User"] if self.world.wide else FILTERED
             name = pick([name for name in names[::-1] if name in described], like)
             filter = {**(filter or {}), name: described[name]}
-        if scope == "all":
-            filter = {**(filter or {}), "example": self.unique}
         bound = None
         if before == -1 and self.known:
             bound = config_of(*pick(self.checkpoints(), ns).address)
@@ -819,23 +822,30 @@ class SaverMachine(Machine[SaverDrive]):
             bound = {"configurable": {"checkpoint_id": self.id_of(before)}}
         if self.unclear - self.waiting:
             limit = None
-        given = deepcopy((config, filter, bound))
-        found = self.saver.list(given[0], filter=given[1], before=given[2], limit=limit)
-        expect_same((config, filter, bound), given, "the arguments of list after the call")
+        self.list_and_use((self.config(*place), filter, bound), limit, then)
+        self.list_and_use((self.config(place[0], None), filter, bound), limit, then)
+        self.list_and_use((None, {**(filter or {}), "example": self.unique}, bound), limit, then)
+
+    def list_and_use(self, asked: tuple[Any, Any, Any], limit: int | None, then: str) -> None:
+        """A list, after which the tuples are changed, or which is left at its first."""
+        config, filter, bound = given = deepcopy(asked)
+        found = self.saver.list(config, filter=filter, before=bound, limit=limit)
+        expect_same(asked, given, "the arguments of list after the call")
         model = list(self.model.list(config, filter=filter, before=bound))
         what = f"list({config and config['configurable']}, filter={filter}, before={bound}, limit={limit})"
-        self.compare_lists(model, found, what, limit, scope == "namespace")
+        one_place = config is not None and "checkpoint_ns" in config["configurable"]
+        self.compare_lists(model, found, what, limit, one_place)
         if then == "changed":
             for each in found:
                 spoil_tuple(each)
             self.reads.clear()
-            found = self.saver.list(given[0], filter=given[1], before=given[2], limit=limit)
-            self.compare_lists(model, found, f"{what} again", limit, scope == "namespace")
+            found = self.saver.list(config, filter=filter, before=bound, limit=limit)
+            self.compare_lists(model, found, f"{what} again", limit, one_place)
         drive = self.saver
         # a sync list that is left early may keep a saver's lock
         if then == "left" and drive.mode == "async" and found:
-            (first,) = drive.first(given[0], filter=given[1], before=given[2], limit=limit)
-            self.compare_lists(model, [first], f"the first of {what}", 1, scope == "namespace")
+            (first,) = drive.first(config, filter=filter, before=bound, limit=limit)
+            self.compare_lists(model, [first], f"the first of {what}", 1, one_place)
 
     @rule(hostile=st.sampled_from(INJECTIONS), user=st.sampled_from(["me", "a"]), whole=st.booleans())
     def list_with_a_hostile_key(self, hostile: str, user: str, whole: bool) -> None:
@@ -1007,7 +1017,9 @@ class SaverMachine(Machine[SaverDrive]):
             return
         places = [(thread, text) for text in texts]
         if place == "thread":
-            places = [(f"{text}{thread}" if in_front else f"{thread}{text}", "") for text in texts]
+            spelt = SPELLINGS[kind](uuid4()) if kind in SPELLINGS else []
+            ids = spelt or [f"{text}{thread}" if in_front else f"{thread}{text}" for text in texts]
+            places = [(id, "") for id in ids]
             self.others += [each[0] for each in places]
         for number, each in enumerate(places):
             self.put_on(None, *each, 1, {"channel": number}, {}, False)

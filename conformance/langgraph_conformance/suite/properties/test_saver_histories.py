@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import strategies as st
 from langgraph.checkpoint.base import CheckpointTuple
 
 from langgraph_conformance.drive import Later, SaverDrive
-from langgraph_conformance.expect import expect_no_errors
+from langgraph_conformance.expect import expect_no_errors, expect_same
 from langgraph_conformance.explore import Explorer
 from langgraph_conformance.fixtures import remove
 from langgraph_conformance.rules import MUST, rule
@@ -16,8 +17,11 @@ from langgraph_conformance.suite.properties.histories import Event, explain
 from langgraph_conformance.threads import Stored, Thread, fresh_id, writes_of
 
 TASKS = ["t", "u"]
-steps = st.tuples(st.sampled_from(["put", "latest", "write", "read"]), st.sampled_from(TASKS))
-programs = st.lists(st.lists(steps, min_size=2, max_size=3), min_size=1, max_size=4)
+CALLS = ["put", "latest", "write", "read", "list"]
+steps = st.tuples(st.integers(0, 1), st.sampled_from(CALLS), st.sampled_from(TASKS))
+"""Which of two threads, what is called, and for which task."""
+rounds_of_calls = st.one_of(st.lists(steps, min_size=2, max_size=3), st.lists(steps, min_size=2, max_size=12))
+programs = st.lists(rounds_of_calls, min_size=1, max_size=4)
 
 
 class Program:
@@ -28,6 +32,17 @@ class Program:
         self.thread = Thread(saver, fresh_id())
         self.first = self.thread.put({"number": 0, "list": [0]})
         self.put: dict[int, Stored] = {0: self.first}
+
+    def explain(self, rounds: list[list[tuple[str, str, int, Any]]]) -> None:
+        """What the calls of each round gave, and what is there in the end."""
+        config = self.thread.config()
+        end: dict[str, Any] = {"latest": self.saver.get_tuple(config), "read": self.saver.get_tuple(self.first.config)}
+        end["whole list"] = self.saver.list(config)
+        every = [*rounds, [(kind, "", 0, result) for kind, result in end.items()]]
+        latest = [[event for call in each if (event := self.latest_event(*call))] for each in every]
+        writes = [[event for call in each if (event := self.write_event(*call))] for each in every]
+        explain(frozenset({0}), latest, "the latest checkpoint")
+        explain(frozenset(), writes, "the pending writes")
 
     def later(self, kind: str, task: str, number: int) -> Later:
         """A call; each put and each write has a number of its own."""
@@ -41,6 +56,8 @@ class Program:
             made = self.saver.later.put_writes(self.first.config, [("channel", number)], task)
         elif kind == "latest":
             made = self.saver.later.get_tuple(self.thread.config())
+        elif kind == "list":
+            made = self.saver.later.list(self.thread.config())
         else:
             made = self.saver.later.get_tuple(self.first.config)
         return made
@@ -60,7 +77,20 @@ class Program:
         if kind == "latest":
             saw = self.number_of(result)
             return Event(f"get_tuple saw {saw}", reads=True, saw=saw, sees=self.greatest)
+        if kind == "whole list":
+            numbers = [self.number_of(each) for each in result]
+            return Event(f"list saw {numbers}", reads=True, saw=numbers, sees=self.newest_first)
         return None
+
+    def newest_first(self, there: frozenset[int]) -> list[int]:
+        return sorted(there, key=lambda number: self.put[number].id, reverse=True)
+
+    def expect_each_once(self, listed: Sequence[CheckpointTuple]) -> None:
+        """Puts at the same time may show in a list or not; each checkpoint is whole, and comes once and in order."""
+        numbers = [self.number_of(each) for each in listed]
+        strange = [number for number in numbers if number not in self.put]
+        expect_same([], strange, "the checkpoints in a list that were not put so")
+        expect_same(self.newest_first(frozenset(numbers)), numbers, "the checkpoints in a list, newest first")
 
     def greatest(self, there: frozenset[int]) -> int:
         return max(there, key=lambda number: self.put[number].id)
@@ -87,32 +117,28 @@ def test_some_order_of_calls_at_the_same_time_explains_them(saver: SaverDrive, e
     to an older one, or a write that is lost or replaced by a later one, makes finished work run again.
     """
 
-    def check(drawn: list[list[tuple[str, str]]]) -> None:
+    def check(drawn: list[list[tuple[int, str, str]]]) -> None:
         threads: list[Thread] = []
         try:
             with explorer.example(saver):
-                program = Program(saver)
-                threads.append(program.thread)
-                rounds: list[list[tuple[str, str, int, Any]]] = []
+                programs = [Program(saver), Program(saver)]
+                threads += [program.thread for program in programs]
+                rounds: list[list[tuple[int, str, str, int, Any]]] = []
                 number = 0
                 for each in drawn:
-                    numbers = list(range(number + 1, number + 1 + len(each)))
+                    numbered = [(*step, number + place) for place, step in enumerate(each, 1)]
                     number += len(each)
-                    calls = [program.later(*step, own) for step, own in zip(each, numbers, strict=True)]
-                    results = saver.together(calls)
-                    expect_no_errors(results, "calls at the same time")
-                    rounds.append(
-                        [(*step, own, given) for step, own, given in zip(each, numbers, results, strict=True)]
+                    results = saver.together(
+                        [programs[which].later(kind, task, own) for which, kind, task, own in numbered]
                     )
-                last = [("latest", "", 0, program.saver.get_tuple(program.thread.config()))]
-                rounds.append([*last, ("read", "", 0, program.saver.get_tuple(program.first.config))])
-                latest = [[program.latest_event(*call) for call in each] for each in rounds]
-                writes = [[program.write_event(*call) for call in each] for each in rounds]
+                    expect_no_errors(results, "calls at the same time")
+                    for (which, kind, _, _), result in zip(numbered, results, strict=True):
+                        if kind == "list":
+                            programs[which].expect_each_once(result)
+                    rounds.append([(*call, given) for call, given in zip(numbered, results, strict=True)])
                 explorer.looked()
-                explain(
-                    frozenset({0}), [[event for event in each if event] for each in latest], "the latest checkpoint"
-                )
-                explain(frozenset(), [[event for event in each if event] for each in writes], "the pending writes")
+                for which, program in enumerate(programs):
+                    program.explain([[call[1:] for call in each if call[0] == which] for each in rounds])
         finally:
             remove(saver, threads)
 
