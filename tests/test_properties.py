@@ -44,6 +44,7 @@ BITTEN = {
     "properties.store_values.any_json_comes_back_as_it_was_put": "NullsBecomeText",
     "properties.store_values.any_times_are_those_of_puts": "UpdatedAtStays",
     "properties.store_values.any_unknown_operator_is_refused": "UnknownOperatorMatchesNothing",
+    "properties.store_vectors.any_index_is_of_the_texts_that_its_paths_name": "NestedPathsNotFollowed",
     "properties.store_vectors.any_limit_gives_the_head_of_the_whole_result": "LimitIgnoredWithQuery",
     "properties.store_vectors.any_score_is_the_cosine_and_its_own": "ScoreIsScaled",
     "properties.store_vectors.any_vectors_are_found_in_the_order_of_their_cosines": "WorstFirst",
