@@ -874,6 +874,7 @@ class Run:
     def _latency(self, mode: str) -> float:
         """Seconds that a call takes, when nothing else keeps it waiting."""
         drive, namespace, rounds = self._subject.drive(mode), (fresh_id(),), []
+        shown, drive.calls = drive.calls, []
         with contextlib.suppress(Exception, TimedOut), limit(self._subject.seconds):
             for _ in range(4):
                 began = time.monotonic()
@@ -881,6 +882,7 @@ class Run:
                 drive.get(namespace, "key")
                 drive.delete(namespace, "key")
                 rounds.append((time.monotonic() - began) / 3)
+        drive.calls = shown
         return min(rounds, default=0.0)
 
     def _open(self) -> None:

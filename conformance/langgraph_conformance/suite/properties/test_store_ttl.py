@@ -46,8 +46,9 @@ ITEMS = ("a/key", "a/other", "ab/key", "b/a/key")
 ALONE = ("ab/key", "b/a/key")
 """Items that have a namespace for themselves: whether it is listed tells whether they are there."""
 MANY = tuple(f"many/{number}" for number in range(12))
+EVERY = (*ITEMS, *MANY)
 WITHIN = ("", "a", "ab", "b", "b/a")
-VALUES = {item: {"kind": item[0]} for item in (*ITEMS, *MANY)}
+VALUES = {item: {"kind": item[0]} for item in EVERY}
 GAPS = (0.2, 0.0, 0.5, 0.9, 1.8)
 """Seconds between two steps that are not about each other."""
 LONGEST = 6.9
@@ -63,7 +64,9 @@ MOST = 400
 FEWER = 3
 """How many times fewer schedules are tried where a store is too slow for all of them."""
 MOST_SHORTER = 150
-"""Shorter schedules that are tried at the same time to show what a failing one shows."""
+"""Schedules of few steps that are tried at the same time to show what a failing one shows."""
+MOST_TIMES_SHORTER = 3
+"""How often parts of a failing schedule are tried: it takes real seconds."""
 ZONES = ("JST-9", "EST5")
 DEFAULTED = Setup("refresh_on_read=True and default_ttl", {"refresh_on_read": True}, default=LIFE)
 SETUPS = (REFRESHING, DEFAULTED, REFRESHING, DEFAULTED, FIXED, BY_DEFAULT)
@@ -119,7 +122,7 @@ def reads(at: float, setup: Setup) -> st.SearchStrategy[Step]:
         return get(at, *items, refresh=given, starts=starts(given))
 
     def searching(within: str, kind: str | None, limit: int | None, given: bool | None) -> Step:
-        below = [item for item in ITEMS if not within or item.startswith(f"{within}/")]
+        below = [item for item in EVERY if not within or item.startswith(f"{within}/")]
         found = tuple(item for item in below if kind in (None, item[0]))
         keywords: dict[str, Any] = {} if given is None else {"refresh_ttl": given}
         keywords |= {} if kind is None else {"filter": {"kind": kind}}
@@ -136,9 +139,8 @@ def reads(at: float, setup: Setup) -> st.SearchStrategy[Step]:
 
 
 def looks(at: float) -> st.SearchStrategy[Step]:
-    every = (*ITEMS, *MANY)
-    by_key = timed(at, *every)
-    return st.sampled_from([by_key, by_key, timed(at, *every, by="search"), timed(at, *ALONE, by="list_namespaces")])
+    by_key = timed(at, *EVERY)
+    return st.sampled_from([by_key, by_key, timed(at, *EVERY, by="search"), timed(at, *ALONE, by="list_namespaces")])
 
 
 def ends(steps: Sequence[Step], setup: Setup) -> list[float]:
@@ -166,19 +168,17 @@ def schedules(draw: st.DrawFn) -> Schedule | None:
         steps += abroad(zone, step) if zone and draw(st.booleans()) else [step]
     turns = [end + AFTER for end in ends(steps, setup)]
     steps += [draw(looks(round(turn, 2))) for turn in turns if turn > at and draw(st.booleans())]
-    return decidable(setup, [step for step in [*steps, timed(LONGEST, *ITEMS, *MANY)] if step.at <= LONGEST])
+    return decidable(setup, [step for step in [*steps, timed(LONGEST, *EVERY)] if step.at <= LONGEST])
 
 
 def decidable(setup: Setup, steps: Sequence[Step]) -> Schedule | None:
     """The steps as a schedule that is judged where it can be told what is there, going by the moments of the steps."""
     schedule = Schedule("", setup, tuple(steps))
-    told = [frozenset(ITEMS + MANY)] * len(steps)
-    for every in (True, False):  # which items a page holds is not known
-        found = Played.in_time(schedule, ITEMS if every else ()).decidable(SLACK)
-        told = [before.intersection(now) for before, now in zip(told, found, strict=True)]
+    # which items a page holds is not known
+    full, empty = (Played.in_time(schedule, found).decidable(SLACK) for found in (EVERY, ()))
     judged = [
-        dataclasses.replace(step, timed=tuple(item for item in step.timed if item in items))
-        for step, items in zip(steps, told, strict=True)
+        dataclasses.replace(step, timed=tuple(item for item in step.timed if item in one and item in other))
+        for step, one, other in zip(steps, full, empty, strict=True)
     ]
     while judged and not judged[-1].timed:
         judged.pop()
@@ -243,24 +243,35 @@ def shortest(
 ) -> Exception:
     """What the shortest schedule shows that fails when it is tried again: all parts of one run beside each other."""
     schedule, error = min(failing, key=lambda failure: len(failure[0].steps))
-    played, parts = run(list(itertools.islice(parts_of(schedule), MOST_SHORTER)), subject, [store.mode])
     explorer.notes.append(
         f"{len(failing)} random schedules failed{explorer.again}; shown is the shortest part of one that fails, too."
     )
-    for part in parts:
+    for _ in range(MOST_TIMES_SHORTER):
+        shorter = next(broken(parts_of(schedule), store, subject), None)
+        if shorter is None:
+            break
+        schedule, error = shorter
+    return error
+
+
+def broken(parts: Sequence[Schedule], store: StoreDrive, subject: Subject) -> Iterator[tuple[Schedule, Exception]]:
+    """Which of these schedules fail, and how."""
+    played, tried = run(parts, subject, [store.mode])
+    for part in tried:
         try:
             played.judge_in_part(store.mode, part)
         except (Blocked, pytest.skip.Exception):
             continue
-        except Exception as shorter:
-            return shorter
-    return error
+        except Exception as error:
+            yield part, error
 
 
-def parts_of(schedule: Schedule) -> Iterator[Schedule]:
-    """Shorter schedules, the shortest first: each leaves out some of the steps."""
-    for size in range(2, len(schedule.steps)):
-        for steps in itertools.combinations(schedule.steps, size):
-            part = decidable(schedule.setup, steps)
-            if part is not None and len(part.steps) == size:
-                yield part
+def parts_of(schedule: Schedule) -> list[Schedule]:
+    """Shorter schedules, the shortest first: some have few of the steps, others all but some in a row."""
+    steps = schedule.steps
+    runs = itertools.combinations(range(len(steps) + 1), 2)
+    few = [part for size in (2, 3) for part in itertools.combinations(steps, size)]
+    most = [steps[:begin] + steps[end:] for begin, end in runs if end - begin < len(steps)]
+    parts = {tuple(map(id, part)): decidable(schedule.setup, part) for part in [*few[:MOST_SHORTER], *most]}
+    found = [part for part in parts.values() if part is not None and len(part.steps) < len(steps)]
+    return sorted(found, key=lambda part: len(part.steps))
