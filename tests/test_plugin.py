@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Judge
+from faulty.run import judge as judge_faulty
 from odd_savers import SECRET
 
 SMALL = ("saver/test_smoke.py", "saver/test_list.py::test_before_excludes_the_checkpoint_it_names")
@@ -172,6 +173,36 @@ def test_the_script_of_a_failure_runs_without_pytest(judge: Judge, tmp_path: Pat
     )
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.count("CheckpointTuple(") == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "rule", "shown", "printed"),
+    [
+        ("saver", "CheckpointsAreNotCommitted", "lifecycle.a_reopened_saver_gives_the_same_tuples", "reopen()", "[]"),
+        ("store", "PutsAreNotCommitted", "lifecycle.items_are_the_same_after_opening_again", "reopen()", "[]"),
+        ("store", "WorstFirst", "vectors.the_nearest_comes_first", "index={", "key='180'"),
+        ("store", "TtlIsSeconds", "ttl.an_item_is_there_until_its_ttl_is_over", "time.sleep(1.2)", "None"),
+    ],
+)
+def test_the_script_opens_waits_and_opens_again_as_the_check_did(
+    tmp_path: Path, kind: str, name: str, rule: str, shown: str, printed: str
+) -> None:
+    module, statement = rule.split(".")
+    report = judge_faulty(kind, name, f"{kind}/test_{module}.py", "-k", statement, mode="sync")
+    message = next(each["message"] for each in report["rules"] if each["id"] == f"{kind}.{rule}")
+    lines = message.split("  Without pytest:\n", 1)[1].split("\n\n  Again", 1)[0].splitlines()
+    script = "\n".join(line[4:] for line in lines)
+    assert shown in script
+    ended = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(Path(__file__).parent)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert printed in ended.stdout
 
 
 def test_zero_checks_are_no_pass(judge: Judge) -> None:

@@ -32,20 +32,24 @@ class Call:
 
     Attributes:
         method: name on the backend, such as ``aput``.
+        opened: the open backend that was called.
         outcome: ``returned``, ``raised``, ``hung`` or, while it runs, ``running``.
         result: what was returned or raised.
         together: number of the group of calls that ran at the same time; 0 for a call on its own.
         size: bytes of the arguments, as far as known.
         most: after how many items an iteration is abandoned; None if it goes on to the end.
+        waits: seconds that pass before it.
     """
 
     method: str
     _given: Callable[[], tuple[tuple[Any, ...], Mapping[str, Any]]] = field(repr=False)
+    opened: Opened
     outcome: str = "running"
     result: Any = None
     together: int = 0
     size: int = 0
     most: int | None = None
+    waits: float = 0.0
 
     @property
     def arguments(self) -> tuple[Any, ...]:
@@ -155,7 +159,7 @@ class Drive:
         if method in self.missing:
             raise Blocked(f"{method} is not implemented")
         given, size = _as_it_was((arguments, keywords))
-        call = Call(method, given, together=group, size=size)
+        call = Call(method, given, self.opened, together=group, size=size)
         self.calls.append(call)
         try:
             yield call

@@ -74,6 +74,9 @@ class ExactEmbeddings(Embeddings):
         self.blocking: list[str] = []
         self.failing: set[str] = set()
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
     def _all(self, texts: Sequence[str]) -> list[list[float]]:
         self.seen += texts
         for text in texts:

@@ -263,18 +263,20 @@ def async_thread(async_saver: SaverDrive) -> Iterator[Thread]:
 
 
 @pytest.fixture
-def instances(saver: SaverDrive, subject: Subject) -> Iterator[Instances]:
+def instances(request: pytest.FixtureRequest, saver: SaverDrive, subject: Subject) -> Iterator[Instances]:
     """Opens instances of the saver under test for one check, and closes them afterwards."""
-    made = Instances(subject, saver.mode)
+    made = Instances(subject, saver.mode, request.node.stash[CALLS])
     yield made
     remove(made.last() or saver, made.threads)
     made.close()
 
 
 @pytest.fixture
-def store_instances(store: StoreDrive, store_subject: Subject) -> Iterator[StoreInstances]:
+def store_instances(
+    request: pytest.FixtureRequest, store: StoreDrive, store_subject: Subject
+) -> Iterator[StoreInstances]:
     """Opens instances of the store under test for one check, and closes them afterwards."""
-    made = StoreInstances(store_subject, store.mode)
+    made = StoreInstances(store_subject, store.mode, request.node.stash[CALLS])
     yield made
     made.close()
 

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 
-from .drive import Drive, SaverDrive, StoreDrive
+from .drive import Call, Drive, SaverDrive, StoreDrive
 from .session import Subject
 from .threads import Thread, fresh_id
 
@@ -19,12 +19,13 @@ class _Instances(Generic[AnyDrive]):
     Args:
         subject: the backend under test.
         mode: the drive.
+        calls: where their calls are noted, to be shown if the check fails.
     """
 
     _drive: ClassVar[type[Drive]]
 
-    def __init__(self, subject: Subject, mode: str) -> None:
-        self._subject, self._mode = subject, mode
+    def __init__(self, subject: Subject, mode: str, calls: list[Call]) -> None:
+        self._subject, self._mode, self._calls = subject, mode, calls
         self._open: list[AnyDrive] = []
 
     def open(self, settings: Mapping[str, Any] | None = None) -> AnyDrive:
@@ -67,6 +68,7 @@ class _Instances(Generic[AnyDrive]):
         target, modes = self._subject.target, self._subject.findings.modes
         opened = target.reopen(self._mode) if reopen else target.open(self._mode, settings=settings)
         drive: Any = self._drive(opened, self._mode, self._subject.hangs, modes[self._mode].missing)
+        drive.calls = self._calls
         self._open.append(drive)
         made: AnyDrive = drive
         return made
@@ -77,8 +79,8 @@ class Instances(_Instances[SaverDrive]):
 
     _drive = SaverDrive
 
-    def __init__(self, subject: Subject, mode: str) -> None:
-        super().__init__(subject, mode)
+    def __init__(self, subject: Subject, mode: str, calls: list[Call]) -> None:
+        super().__init__(subject, mode, calls)
         self.threads: list[Thread] = []
         """The threads to be removed when the check ends."""
 

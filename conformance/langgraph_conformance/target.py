@@ -16,7 +16,7 @@ import sys
 import types
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .errors import TargetError
@@ -140,12 +140,16 @@ class Opened:
         backend: the saver or store.
         loop: the event loop that it was opened in, None when it was opened outside of any.
         provider: the provider's instance where the target is a provider class.
+        settings: keywords that the factory was given, such as a store's ``index``.
+        reopened: whether a provider opened its storage again.
     """
 
     backend: Any
     loop: Loop | None
     provider: Any | None
     _close: Callable[[], None]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    reopened: bool = False
 
     def close(self) -> None:
         """Leave the backend's context managers and end its loop; raises what they raise."""
@@ -180,7 +184,7 @@ class Target:
         self.provides = {
             ability
             for ability in ("reopen", "advance", "rows")
-            if self._is_provider() and callable(getattr(self._object, ability, None))
+            if self.is_provider() and callable(getattr(self._object, ability, None))
         }
 
     def _fail(self, sentence: str) -> TargetError:
@@ -232,7 +236,8 @@ class Target:
         except BaseException as error:
             raise self._fail(f"the provider {provider.__name__} raised {_told(error)} when it was made") from error
 
-    def _is_provider(self) -> bool:
+    def is_provider(self) -> bool:
+        """Whether the target is a provider class."""
         return isinstance(self._object, _Provider)
 
     def _check_arguments(self, function: Callable[..., Any], extra: Mapping[str, Any] | None = None) -> None:
@@ -258,7 +263,7 @@ class Target:
 
     def takes(self, name: str) -> bool:
         """Whether opening this target accepts a keyword ``name``, such as a store's ``index`` or ``ttl``."""
-        function = self._object.open if self._is_provider() else self._object
+        function = self._object.open if self.is_provider() else self._object
         if not callable(function) or isinstance(function, self.base) or name in self.spec.keywords:
             return False
         try:
@@ -278,8 +283,9 @@ class Target:
         Raises:
             TargetError: it cannot be opened, with one sentence that says why.
         """
-        make = self._object.open if self._is_provider() else self._make
-        return self._enter(lambda: make(**(settings or {})), mode, "open")
+        make = self._object.open if self.is_provider() else self._make
+        given = settings or {}
+        return replace(self._enter(lambda: make(**given), mode, "open"), settings=given)
 
     def reopen(self, mode: str) -> Opened:
         """Open the same storage again with a new instance, as after a restart (providers only).
@@ -287,7 +293,7 @@ class Target:
         Raises:
             TargetError: it cannot be opened.
         """
-        return self._enter(self._object.reopen, mode, "reopen")
+        return replace(self._enter(self._object.reopen, mode, "reopen"), reopened=True)
 
     def _make(self, **settings: Any) -> Any:
         found, spec = self._object, self.spec
@@ -366,9 +372,7 @@ class Target:
         return Opened(backend, None, self._provider_instance(), close)
 
     def _note_form(self, made: Any) -> None:
-        if self._is_provider():
-            self.form = "provider"
-        elif isinstance(made, _AsItIs):
+        if isinstance(made, _AsItIs):
             self.form = "instance"
         elif inspect.isgenerator(made):
             self.form = "generator"
@@ -384,7 +388,7 @@ class Target:
             self.form = "async context"
 
     def _provider_instance(self) -> Any | None:
-        return self._object.instance if self._is_provider() else None
+        return self._object.instance if self.is_provider() else None
 
     def _checked(self, backend: Any, made: Any) -> Any:
         if isinstance(backend, _AsItIs):

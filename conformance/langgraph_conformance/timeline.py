@@ -30,7 +30,7 @@ import pytest
 from langgraph.store.base import GetOp, PutOp, SearchOp
 
 from .configurations import INDEXED, PLAIN, TTL, Configuration
-from .drive import StoreDrive
+from .drive import Call, StoreDrive
 from .embedders import vector_text
 from .errors import Blocked, Broken, TargetError, TimedOut
 from .guard import UNINTERRUPTIBLE
@@ -126,14 +126,21 @@ class Sweeps:
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
-        self._last: dict[int, float] = {}
-
-    def due(self, drive: StoreDrive) -> bool:
-        return self._now() - self._last.get(id(drive), -math.inf) > SWEPT_JUST_NOW
+        self._last: dict[int, tuple[float, Call]] = {}
 
     def sweep(self, drive: StoreDrive) -> int:
-        self._last[id(drive)] = self._now()
-        return drive.sweep_ttl()
+        begin = self._now()
+        swept = drive.sweep_ttl()
+        self._last[id(drive)] = (begin, drive.calls[-1])
+        return swept
+
+    def sweep_if_due(self, drive: StoreDrive) -> None:
+        """Sweep unless this was just done, as when many schedules look at the same moment."""
+        begin, call = self._last.get(id(drive), (-math.inf, None))
+        if call is None or self._now() - begin > SWEPT_JUST_NOW:
+            self.sweep(drive)
+        else:
+            drive.calls.append(call)
 
 
 class Place:
@@ -188,9 +195,9 @@ class Place:
         return self._sweeps.sweep(self.drive) if self.sweeps else None
 
     def sweep_if_due(self) -> None:
-        """Sweep, if the store can, unless this was just done: many schedules look at the same moment."""
-        if self.sweeps and self._sweeps.due(self.drive):
-            self._sweeps.sweep(self.drive)
+        """Sweep, if the store can, unless this was just done."""
+        if self.sweeps:
+            self._sweeps.sweep_if_due(self.drive)
 
     def start_sweeper(self, seconds: float) -> None:
         self.swept = True
@@ -545,13 +552,14 @@ class Timeline:
 
 @dataclass
 class Record:
-    """A step that was done: when it began and ended, in seconds of the timeline, and what came of it."""
+    """A step that was done: when it began and ended, in seconds of the timeline, what came of it, and its calls."""
 
     step: Step
     begin: float
     end: float
     result: Any = None
     error: BaseException | None = None
+    calls: list[Call] = field(default_factory=list)
 
 
 @dataclass
@@ -1006,6 +1014,7 @@ class Run:
 
     def _do(self, mode: str, schedule: Schedule, step: Step, place: Place, clock: _Clock) -> Record:
         record = Record(step, clock.now(), 0.0)
+        place.drive.calls = record.calls
         try:
             # a store that hangs is left alone from then on, and others may well answer
             with (
@@ -1059,6 +1068,8 @@ class Run:
             if verdict.untold:
                 pytest.skip(verdict.untold)
         verdict = self._verdict(mode, schedule)
+        if verdict.bad:
+            self._show(mode, schedule)
         if verdict.error is not None:
             raise verdict.error
         if verdict.broken is not None:
@@ -1066,6 +1077,17 @@ class Run:
             what = f"{schedule.name} ({schedule.setup.name})"
             raise Broken(what, expected, actual, ("What happened:", *verdict.log))
         return verdict
+
+    def _show(self, mode: str, schedule: Schedule) -> None:
+        """Let the check that is judging show the calls of this schedule."""
+        shown: list[Call] = []
+        done: float | None = None
+        for record in self._played[mode, schedule].records:
+            for call in record.calls:
+                waits = 0.0 if done is None else max(0.0, round(record.begin - done, 1))
+                shown.append(dataclasses.replace(call, waits=waits))
+                done = record.begin
+        self._subject.drive(mode).calls[:] = shown
 
     def require(self, mode: str, schedule: Schedule) -> None:
         """Go on only if ``schedule`` held; whether it did is judged by a rule of its own.

@@ -138,9 +138,12 @@ def reads(at: float, setup: Setup) -> st.SearchStrategy[Step]:
     )
 
 
-def looks(at: float) -> st.SearchStrategy[Step]:
-    by_key = timed(at, *EVERY)
-    return st.sampled_from([by_key, by_key, timed(at, *EVERY, by="search"), timed(at, *ALONE, by="list_namespaces")])
+def looks(at: float, before: Sequence[Step]) -> st.SearchStrategy[Step]:
+    """Looks at what there may be after these steps."""
+    put = {item for step in before for item in step.puts}
+    items = ITEMS + MANY if put.intersection(MANY) else ITEMS
+    by_key = timed(at, *items)
+    return st.sampled_from([by_key, by_key, timed(at, *items, by="search"), timed(at, *ALONE, by="list_namespaces")])
 
 
 def ends(steps: Sequence[Step], setup: Setup) -> list[float]:
@@ -163,12 +166,12 @@ def schedules(draw: st.DrawFn) -> Schedule | None:
         moments = [*turns * 4, *(at + gap for gap in GAPS)]
         at = round(draw(st.sampled_from([moment for moment in moments if at <= moment])), 2)
         others = [delete(at, draw(st.sampled_from(ITEMS))), sweep(at), list_namespaces(at)]
-        read = reads(at, setup)
-        step = draw(st.one_of(read, read, read, puts(at), puts(at), batches(at), looks(at), st.sampled_from(others)))
+        read, look = reads(at, setup), looks(at, steps)
+        step = draw(st.one_of(read, read, read, puts(at), puts(at), batches(at), look, st.sampled_from(others)))
         steps += abroad(zone, step) if zone and draw(st.booleans()) else [step]
     turns = [end + AFTER for end in ends(steps, setup)]
-    steps += [draw(looks(round(turn, 2))) for turn in turns if turn > at and draw(st.booleans())]
-    return decidable(setup, [step for step in [*steps, timed(LONGEST, *EVERY)] if step.at <= LONGEST])
+    steps += [draw(looks(round(turn, 2), steps)) for turn in [*turns, LONGEST] if turn > at and draw(st.booleans())]
+    return decidable(setup, [step for step in steps if step.at <= LONGEST])
 
 
 def decidable(setup: Setup, steps: Sequence[Step]) -> Schedule | None:
