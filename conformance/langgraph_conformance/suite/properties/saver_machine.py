@@ -19,8 +19,10 @@ from uuid import UUID, uuid4
 
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
+from langgraph.types import Send
 from langgraph_reference import ReferenceSaver
 
 from langgraph_conformance.drive import SaverDrive
@@ -73,7 +75,11 @@ ODD_VALUES: Mapping[str, Any] = {**pools.NOT_FINITE, **pools.TEXT_WITH_NUL}
 """Values that advice alone is about; as a whole value of a channel official savers do not agree on them."""
 EMPTIED = object()
 """Stands for a channel that gets a new version and no value."""
-MOST_READ_AGAIN = 24
+LONG = ("checkpoints", "writes", "versions")
+"""Of what an example may have very many."""
+MOST_NEAR = 5
+"""How many checkpoints of a thread are looked at before and after it is changed."""
+MOST_READ_AGAIN = 12
 """How many checkpoints are read one by one in the end; all are listed."""
 MOST_READS = 8
 """How many earlier results are looked at again in the end."""
@@ -92,7 +98,21 @@ def _is_clear(value: Any) -> bool:
 
 
 _ALONE = [value for kind in pools.KINDS.values() for value in kind.values() if _is_clear(value)]
-POOL = [0, *_ALONE, *([value, 1] for value in _ALONE[::5]), *({"a.b": value, "$c": [None]} for value in _ALONE[2::5])]
+_OBJECTS = [
+    *(
+        HumanMessage("hi", id="1"),
+        AIMessage([{"type": "text", "text": "hi"}], id="2"),
+        ToolMessage("7", tool_call_id="3"),
+    ),
+    *(Send("node", {"bytes": b"\xff"}), [HumanMessage("hi", id="1"), HumanMessage("ho", id="1")]),
+]
+POOL = [
+    0,
+    *_ALONE,
+    *_OBJECTS,
+    *([value, 1] for value in _ALONE[::5]),
+    *({"a.b": value, "$c": [None]} for value in _ALONE[2::5]),
+]
 """Values of a channel and of a write, alone and in containers."""
 REFUSED: Mapping[str, Any] = {"a complex number": 1j, "half of a letter": ["\ud800"]}
 """Values that not every saver can store."""
@@ -112,8 +132,8 @@ VERY_LONG = [f"{'x' * length}{end}" for length in (64, 128, 150, 200, 255) for e
 """Names that a backend may refuse, and must not cut."""
 kinds = st.sampled_from(["case", *(kind for kind in NAMES if kind != "case"), *["joined"] * 5, "backslashes"])
 values = st.sampled_from(POOL)
-looks = st.sampled_from([0, 0, 1, 2, 3])
-"""Ways to look at what is changed, before and after."""
+looks = st.sampled_from([False, False, True])
+"""Whether what is changed is looked at before and after."""
 json_values = st.sampled_from(JSON)
 USERS = ["a", "A", "ab", "a%", "%", "a'b", "1", "", "a-b", "a b", f"{'x' * 40}1", f"{'x' * 40}2"]
 RUNS = [0, 1, 2, 10]
@@ -127,8 +147,8 @@ filters = st.one_of(
 )
 FILTERED = ["source", "step", "user", "score", "flag", "run_id"]
 """Keys of metadata whose values official savers compare alike."""
-TAGS = ["", None, 0, True, "1", "null", "None", "true", 1.5, "1.5", 5, "5", [1, 2], [1, 3], {"a": 1}, {"a": 2}]
-"""Values of a key that every checkpoint of the wide domain has: a filter tells each from all others."""
+TAGS = ["", None, "None", "null", True, "true", "1", 5, "5", 1.5, "1.5", [1, 2], [1, 3], {"a": 1}, {"a": 2}, 0]
+"""Values of a key that every checkpoint of the wide domain has: a filter tells each from those that are beside it."""
 ODD_METADATA: Mapping[str, Any] = {
     "User": "a",
     "a.b": 1,
@@ -226,14 +246,14 @@ class SaverMachine(Machine[SaverDrive]):
         self.former_counters: dict[tuple[str, str], int] = {}
         self.extra: dict[str, Any] = {}
         """What each config holds beside the address."""
-        self.long = False
-        """Whether something is still to be done that takes many calls."""
+        self.long: set[str] = set()
+        """What may still be done that takes many calls."""
         self.others: list[str] = []
         """Threads beside those in the names."""
         self.unique = fresh_id()
         self.names = Names([self.unique], [""], ["a"], ["t"])
         self.versions, self.named_ids, self.ids_kind = "own", False, "case"
-        self.highest = RANKS
+        self.highest, self.tags = RANKS, 0
 
     @property
     def saver(self) -> SaverDrive:
@@ -244,11 +264,11 @@ class SaverMachine(Machine[SaverDrive]):
         kind=kinds,
         chosen=st.tuples(st.integers(0, 15), picks, picks),
         in_front=st.booleans(),
-        versions=st.sampled_from(["own", "own", "int", "text", "float"]),
+        versions=st.sampled_from(["own", "int", "text", "float"]),
         turns=st.lists(st.integers(0, 1), min_size=1, max_size=6),
         named_ids=st.booleans(),
         extra=st.sampled_from([0, 0, 0, 1]),
-        long=st.sampled_from([0, 0, 0, 0, 1]),
+        long=st.sampled_from([0, 0, 0, 1]),
     )
     def begin(
         self,
@@ -262,8 +282,8 @@ class SaverMachine(Machine[SaverDrive]):
         long: int,
     ) -> None:
         # the engine's own objects are in the config of each call, and no JSON
-        self.extra, self.long = {"__pregel_runtime": frozenset({1})} if extra else {}, bool(long)
-        self.names = names_of(kind, chosen, self.unique, in_front)
+        self.extra, self.long = {"__pregel_runtime": frozenset({1})} if extra else {}, set(LONG if long else ())
+        self.names, self.tags = names_of(kind, chosen, self.unique, in_front), chosen[0]
         # a saver need know the versions alone that it makes
         self.versions, self._turns = versions if self.world.wide else "own", turns
         self.named_ids, self.ids_kind = named_ids and self.world.wide and kind in NAMES, kind
@@ -382,7 +402,7 @@ class SaverMachine(Machine[SaverDrive]):
         rank=st.one_of(st.just(0), st.integers(0, RANKS)),
         changes=changes,
         described=metadata,
-        tag=st.sampled_from(TAGS),
+        tag=st.integers(0, 2),
         seen=st.booleans(),
     )
     def put(
@@ -393,11 +413,11 @@ class SaverMachine(Machine[SaverDrive]):
         rank: int,
         changes: list[tuple[int, Any]],
         described: dict[str, Any],
-        tag: Any,
+        tag: int,
         seen: bool,
     ) -> None:
         if self.world.wide:
-            described = {**described, "tag": tag, **(ODD_METADATA if seen else {})}
+            described = {**described, "tag": pick(TAGS, self.tags + tag), **(ODD_METADATA if seen else {})}
         thread_id, namespace = named(self.names.threads, thread), named(self.names.namespaces, ns)
         there = self.checkpoints(thread_id, namespace)
         on = pick(there, parent) if there and parent >= 0 else None
@@ -565,7 +585,7 @@ class SaverMachine(Machine[SaverDrive]):
 
     @precondition(lambda self: self.world.wide and self.known)
     @rule(which=picks, described=metadata, look=looks)
-    def put_again(self, which: int, described: dict[str, Any], look: int) -> None:
+    def put_again(self, which: int, described: dict[str, Any], look: bool) -> None:
         """The same checkpoint with other metadata."""
         old = pick(self.checkpoints(), which)
         if not old.parent_is_known:
@@ -639,7 +659,7 @@ class SaverMachine(Machine[SaverDrive]):
         extra: list[tuple[str, Any]],
         alone: bool,
         times: int,
-        look: int,
+        look: bool,
     ) -> None:
         address = self.address_for_writes(where, early, rank)
         if address is None:
@@ -647,7 +667,8 @@ class SaverMachine(Machine[SaverDrive]):
         task_id = named(self.names.tasks, task)
         channels = [*self.names.channels, *REGULAR]
         if times > 40:
-            self.long, times = False, times if self.long else 1
+            times = times if "writes" in self.long else 1
+            self.long.discard("writes")
         writes = [(pick(channels, channel), value) for channel, value in batch] * times
         stored = self.model.writes.get(address, {})
         if extra and alone:
@@ -761,20 +782,17 @@ class SaverMachine(Machine[SaverDrive]):
             self.compare(model, again, "get_tuple of the config of the tuple found, which was changed since")
 
     @contextlib.contextmanager
-    def looked_at(self, address: Address, look: int) -> Iterator[None]:
-        """The same reads before and after what changes their results.
-
-        Args:
-            address: of what is changed.
-            look: 1 at its checkpoint, 2 at the latest of its namespace, 3 at all of its thread; none for others.
-        """
+    def looked_at(self, address: Address, look: bool) -> Iterator[None]:
+        """If ``look``, the same reads before and after what changes their results, in the thread of ``address``."""
         thread, ns, _ = address
+        near = [address, *(each.address for each in self.checkpoints(thread)[:MOST_NEAR])]
         for first in (True, False):
-            if look == 1 and address not in self.unclear:
-                self.read(config_of(*address))
-            elif look == 2 and not self.is_unclear(thread, ns, None):
-                self.read(config_of(thread, ns))
-            elif look == 3:
+            if look:
+                for each in dict.fromkeys(near):
+                    if each not in self.unclear:
+                        self.read(config_of(*each))
+                if not self.is_unclear(thread, ns, None):
+                    self.read(config_of(thread, ns))
                 self.read_list(config_of(thread, None))
             if first:
                 yield
@@ -809,6 +827,8 @@ class SaverMachine(Machine[SaverDrive]):
     ) -> None:
         """A list of a namespace, of its thread, and of all."""
         place = (named(self.names.threads, thread), named(self.names.namespaces, ns))
+        if self.known and limit != 3:
+            place = pick(self.checkpoints(), thread + ns).address[:2]
         filter = None if filter is None else self.with_run(filter)
         if like >= 0 and self.known:
             described = pick(self.checkpoints(), thread).arguments[1]
@@ -822,6 +842,7 @@ class SaverMachine(Machine[SaverDrive]):
             bound = {"configurable": {"checkpoint_id": self.id_of(before)}}
         if self.unclear - self.waiting:
             limit = None
+        self.list_and_use((self.config(*place), None, None), limit, "")
         self.list_and_use((self.config(*place), filter, bound), limit, then)
         self.list_and_use((self.config(place[0], None), filter, bound), limit, then)
         self.list_and_use((None, {**(filter or {}), "example": self.unique}, bound), limit, then)
@@ -959,11 +980,11 @@ class SaverMachine(Machine[SaverDrive]):
 
     # -- many at once
 
-    @precondition(lambda self: self.long)
+    @precondition(lambda self: "checkpoints" in self.long)
     @rule(
         thread=picks,
         ns=picks,
-        length=st.sampled_from([34, 60, 120]),
+        length=st.sampled_from([60, 120]),
         page=st.sampled_from([7, 10, 25]),
         deleted=st.booleans(),
     )
@@ -972,7 +993,7 @@ class SaverMachine(Machine[SaverDrive]):
 
         One channel changes first and another, which is called alike, in each later step.
         """
-        self.long = False
+        self.long.discard("checkpoints")
         place = (named(self.names.threads, thread), named(self.names.namespaces, ns))
         if self.is_unclear(*place, None) or self.unclear - self.waiting:
             return
@@ -998,47 +1019,72 @@ class SaverMachine(Machine[SaverDrive]):
             last = self.checkpoints(*place)[0]
             self.compare_histories(last, ["log"], config_of(*last.address))
         if deleted and "delete_thread" in self.world.offers:
-            self.delete_thread(0, False, 3)
+            self.delete_thread(0, False, True)
 
-    @rule(kind=alike_kinds, place=st.sampled_from(["thread", "namespace", "channel"]), in_front=st.booleans())
-    def use_all_that_are_alike(self, kind: str, place: str, in_front: bool) -> None:
-        """Each name of a kind is a thread, a namespace, or a channel and a task: no two of them are one."""
-        if (kind == "very long" and not self.world.wide) or (kind == "backslashes" and place == "channel"):
+    @rule(kind=alike_kinds, in_front=st.booleans())
+    def use_all_that_are_alike(self, kind: str, in_front: bool) -> None:
+        """Each name of a kind is a thread, a namespace, a channel and a task: no two of them are one."""
+        if kind == "very long" and not self.world.wide:
             return
         every = BACKSLASHES if kind == "backslashes" else VERY_LONG if kind == "very long" else NAMES[kind]
         texts = [text for text in every if text]
-        thread = self.other_thread()
-        if place == "channel":
-            self.put_on(None, thread, "", 0, {text: number for number, text in enumerate(texts)}, {}, False)
-            address = self.checkpoints(thread)[0].address
-            for number, text in enumerate(texts):
-                self.write(address, [(text, number)], text, "")
-            self.read(config_of(*address))
-            return
-        places = [(thread, text) for text in texts]
-        if place == "thread":
-            spelt = SPELLINGS[kind](uuid4()) if kind in SPELLINGS else []
-            ids = spelt or [f"{text}{thread}" if in_front else f"{thread}{text}" for text in texts]
-            places = [(id, "") for id in ids]
-            self.others += [each[0] for each in places]
+        own = self.other_thread()
+        spelt = SPELLINGS[kind](uuid4()) if kind in SPELLINGS else []
+        threads = spelt or [f"{text}{own}" if in_front else f"{own}{text}" for text in texts]
+        self.others += threads
+        places = [*((own, text) for text in texts), *((thread, "") for thread in threads)]
         for number, each in enumerate(places):
             self.put_on(None, *each, 1, {"channel": number}, {}, False)
-            self.write(self.checkpoints(*each)[0].address, [("channel", number)], "t", "")
-        if place == "thread" and "delete_thread" in self.world.offers:
-            gone = places[self.highest % len(places)][0]
+        self.write(self.checkpoints(*places[0])[0].address, [("channel", 0)], "t", "")
+        if "delete_thread" in self.world.offers:
+            gone = threads[self.highest % len(threads)]
             self.saver.delete_thread(gone)
             self.model.delete_thread(gone)
             self.forget_threads([gone])
         for each in places:
-            self.read(config_of(*each))
-            self.read_list(config_of(*each))
-        self.read_list(config_of(thread, None))
+            config = config_of(*each)
+            self.compare(self.model.get_tuple(config), self.saver.get_tuple(config), f"get_tuple of {each}")
+        for thread in (own, *threads):
+            self.read_list(config_of(thread, None))
+        if kind != "backslashes":
+            self.put_on(None, own, "", 0, {text: number for number, text in enumerate(texts)}, {}, False)
+            address = self.checkpoints(own)[0].address
+            for number, text in enumerate(texts):
+                self.write(address, [(text, number)], text, "")
+            self.read(config_of(*address))
+        # other steps go on with what was there before
+        alike = {address: each for address, each in self.known.items() if address[0] in (own, *threads)}
+        self.known = {**alike, **{address: each for address, each in self.known.items() if address not in alike}}
+
+    @precondition(lambda self: self.world.wide)
+    @rule(left_out=st.sampled_from(["checkpoint_ns", "thread_id"]))
+    def leave_out_a_part(self, left_out: str) -> None:
+        """Without a namespace `put` raises or means the root; without a thread nothing is stored or found."""
+        drive = self.saver
+        thread = Thread(drive, self.other_thread())
+        made = thread.make({"a": 1})
+        config: RunnableConfig = {"configurable": {"thread_id": thread.id, "checkpoint_ns": ""}}
+        del config["configurable"][left_out]
+        calls, before = drive.calls, len(drive.calls)
+        try:
+            if left_out == "thread_id":
+                found: object = drive.get_tuple(config)
+            else:
+                drive.put(config, dict(made.checkpoint), dict(made.metadata), dict(made.new_versions))
+                found = None if drive.get_tuple(made.config) else "nothing in the root namespace"
+        except Blocked:
+            raise
+        except Exception:
+            del calls[before:]  # a script would end there
+            return
+        expect_same(None, found, f"a call without {left_out}")
 
     @rule(count=st.sampled_from([3, 12, 1100]), start=st.sampled_from([None, 1, 9]))
     def make_versions(self, count: int, start: int | None) -> None:
         """Versions rise, however many there are."""
         if count > 12:
-            self.long, count = False, count if self.long else 12
+            count = count if "versions" in self.long else 12
+            self.long.discard("versions")
         drive = self._drives[0]
         version = drive.get_next_version(start if self.world.wide else None, None)
         for _ in range(count):
@@ -1080,10 +1126,10 @@ class SaverMachine(Machine[SaverDrive]):
 
     @precondition(lambda self: "delete_thread" in self.world.offers)
     @rule(thread=picks, anew=st.booleans(), look=looks)
-    def delete_thread(self, thread: int, anew: bool, look: int) -> None:
+    def delete_thread(self, thread: int, anew: bool, look: bool) -> None:
         thread_id = pick(self.threads_in_use(), thread)
         there = [*(each.address for each in self.checkpoints(thread_id)), *self.waiting_in([thread_id])]
-        with self.looked_at(there[0] if there else (thread_id, "", ""), look if there else 0):
+        with self.looked_at(there[0] if there else (thread_id, "", ""), look and bool(there)):
             self.saver.delete_thread(thread_id)
             self.model.delete_thread(thread_id)
             self.forget_threads([thread_id])
@@ -1119,7 +1165,7 @@ class SaverMachine(Machine[SaverDrive]):
 
     @precondition(lambda self: "copy_thread" in self.world.offers)
     @rule(source=picks, copy=picks, look=looks, then=st.sampled_from(["", "", "deleted", "copied"]))
-    def copy_thread(self, source: int, copy: int, look: int, then: str) -> None:
+    def copy_thread(self, source: int, copy: int, look: bool, then: str) -> None:
         start = pick(self.threads_in_use(), source)
         used = {address[0] for address in [*self.known, *self.waiting, *self.unclear]}
         free = [thread for thread in self.names.threads[::-1] if thread not in used]
@@ -1127,16 +1173,16 @@ class SaverMachine(Machine[SaverDrive]):
             return
         self.copy(start, pick(free, copy) if free else self.other_thread(), look)
         if then == "copied":
-            self.copy(start, self.other_thread(), 0)
+            self.copy(start, self.other_thread(), False)
         elif then == "deleted" and "delete_thread" in self.world.offers:
-            self.delete_thread(self.threads_in_use().index(start), False, 0)
+            self.delete_thread(self.threads_in_use().index(start), False, False)
 
     def other_thread(self) -> str:
         """One that is not in use, and not in the names."""
         self.others.append(f"{self.unique}~{len(self.others)}")
         return self.others[-1]
 
-    def copy(self, start: str, end: str, look: int) -> None:
+    def copy(self, start: str, end: str, look: bool) -> None:
         """Copy a thread to one in which nothing is."""
         _, ns, id = self.checkpoints(start)[0].address
         with self.looked_at((end, ns, id), look):
@@ -1168,7 +1214,7 @@ class SaverMachine(Machine[SaverDrive]):
         look=looks,
         which=picks,
     )
-    def prune(self, threads: list[int], strategy: str | None, written: bool, look: int, which: int) -> None:
+    def prune(self, threads: list[int], strategy: str | None, written: bool, look: bool, which: int) -> None:
         names = list(dict.fromkeys(pick(self.threads_in_use(), each) for each in threads))
         if strategy == "unknown":
             if self.world.wide:
@@ -1182,7 +1228,7 @@ class SaverMachine(Machine[SaverDrive]):
             self.write(newest, [("channel", 1)], task, self.paths.setdefault((newest, task), ""))
         if any(self.is_unclear(*each.address[:2], None) for name in names for each in self.checkpoints(name)):
             return
-        with self.looked_at(pick(there, which).address if there else ("", "", ""), look if there else 0):
+        with self.looked_at(pick(there, which).address if there else ("", "", ""), look and bool(there)):
             self.prune_threads(names, strategy)
 
     def prune_threads(self, names: Sequence[str], strategy: str | None) -> None:
@@ -1246,12 +1292,12 @@ class SaverMachine(Machine[SaverDrive]):
 
     @precondition(lambda self: "delete_for_runs" in self.world.offers)
     @rule(runs=st.lists(st.sampled_from([*RUNS, 3]), max_size=2), which=picks, look=looks)
-    def delete_for_runs(self, runs: list[int], which: int, look: int) -> None:
+    def delete_for_runs(self, runs: list[int], which: int, look: bool) -> None:
         ids = [f"{self.unique}-{run}" for run in dict.fromkeys(runs)]
         if self.unclear - self.waiting:
             return
         there = self.checkpoints()
-        with self.looked_at(pick(there, which).address if there else ("", "", ""), look if there else 0):
+        with self.looked_at(pick(there, which).address if there else ("", "", ""), look and bool(there)):
             self.delete_runs(ids)
 
     def delete_runs(self, ids: Sequence[str]) -> None:
@@ -1269,11 +1315,9 @@ class SaverMachine(Machine[SaverDrive]):
 
     def finish(self) -> None:
         used = {address[:2] for address in [*self.known, *self.gone, *self.waiting]}
+        used = {place for place in used if place[0] in self.names.threads}
         named_threads = [thread for thread in self.names.threads if thread in {each[0] for each in used}]
         used |= {(thread, ns) for thread in named_threads for ns in self.names.namespaces}
-        for thread in dict.fromkeys([*self.names.threads, *sorted({place[0] for place in used})]):
-            with self.shown_if_it_fails():
-                self.read_list(config_of(thread, None))
         for place in sorted(used):
             if not self.is_unclear(*place, None):
                 with self.shown_if_it_fails():
