@@ -1,8 +1,9 @@
 """Measures which faulty backends the properties find alone, and writes docs/properties.md.
 
-``python docs/measure_properties.py savers [--part 1/3]`` tries each faulty backend of ``tests/faulty`` with the
-properties only, without shrinking, until the first one fails, and keeps what came out in docs/properties.json;
-``--page`` only writes the page from that file. Examples are random: a second run finds a few others.
+``python docs/measure_properties.py savers`` tries each faulty backend of ``tests/faulty`` with the properties only,
+without shrinking, until the first one fails, and keeps what came out in docs/properties.json. Several processes share
+the work with ``--part 1/2 --into FILE``, and ``--merge FILE ...`` puts theirs together; ``--sample 4`` takes every
+fourth. ``--page`` only writes the page. Examples are random: a second run finds a few others.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from hypothesis import Phase, settings
+from langgraph_conformance.capabilities import MODES
 from langgraph_conformance.explore import PROFILES
 
 HERE = Path(__file__).parent
@@ -29,6 +31,8 @@ RECORD = HERE / "properties.json"
 PAGE = HERE / "properties.md"
 CHOSEN = "histories or ((both_drives or unusual or opened_again or test_any) and not async)"
 """Not the machines for one drive alone: the one for both drives in turns sees what they see."""
+TTL = "store_ttl"
+"""Takes real seconds: for faults that are about it, and with a clock that is moved."""
 NUMBER = re.compile(r"Found by example (\d+)")
 HEAD = """# What the properties find
 
@@ -46,23 +50,33 @@ def tried(kind: str, name: str) -> dict[str, Any]:
     from faulty.run import judge
 
     begun = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        report = judge(kind, name, "properties/", "-x", "-k", CHOSEN, "--conformance-timeout=20")
-    for each in report["rules"]:
-        if each["outcome"] in ("failed", "advice"):
-            example = NUMBER.search(each["message"])
-            return {
-                "by": each["id"].removeprefix("properties."),
-                "example": int(example[1]) if example else None,
-                "seconds": round(time.monotonic() - begun, 1),
-            }
+    targets = [(name, f"({CHOSEN}) and not {TTL}")]
+    if importlib.import_module(f"faulty.{kind}s").FAULTY[name].group == "ttl":
+        targets = [(f'Moved("{name}", "{mode}")', TTL) for mode in MODES] + targets
+    for target, chosen in targets:
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            report = judge(kind, target, "properties/", "-x", "-k", chosen, "--conformance-timeout=20")
+        for each in report["rules"]:
+            if each["outcome"] in ("failed", "advice"):
+                example = NUMBER.search(each["message"])
+                return {
+                    "by": each["id"].removeprefix("properties."),
+                    "example": int(example[1]) if example else None,
+                    "seconds": round(time.monotonic() - begun, 1),
+                }
     return {"by": None, "example": None, "seconds": round(time.monotonic() - begun, 1)}
 
 
-def recorded() -> dict[str, dict[str, Any]]:
+def recorded(file: Path) -> dict[str, dict[str, Any]]:
     """Per kind and faulty backend, what came out."""
-    found: dict[str, dict[str, Any]] = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
+    found: dict[str, dict[str, Any]] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     return found
+
+
+def keep(found: dict[str, dict[str, Any]], file: Path) -> None:
+    replacement = file.with_suffix(".new")
+    replacement.write_text(json.dumps(found, indent=0) + "\n", encoding="utf-8")
+    os.replace(replacement, file)
 
 
 def page(found: dict[str, dict[str, Any]]) -> str:
@@ -100,27 +114,34 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kinds", choices=("savers", "stores"), nargs="?")
     parser.add_argument("names", nargs="*")
+    parser.add_argument("--sample", type=int, default=1, metavar="N", help="every Nth faulty backend only")
     parser.add_argument("--part", default="1/1")
     parser.add_argument("--again", action="store_true", help="also those that are recorded as found")
+    parser.add_argument("--into", type=Path, default=RECORD, help="where what came out is kept")
+    parser.add_argument("--merge", type=Path, nargs="*", default=[])
     parser.add_argument("--page", action="store_true")
     options = parser.parse_args()
+    found = recorded(options.into)
+    for file in options.merge:
+        for kinds, outcomes in recorded(file).items():
+            found.setdefault(kinds, {}).update(outcomes)
     if options.kinds:
         settings.register_profile("measure", database=None, phases=[Phase.generate])
         settings.load_profile("measure")
         PROFILES["default"] = replace(PROFILES["default"], seconds=3600.0)
         number, parts = map(int, options.part.split("/"))
-        names = options.names or list(importlib.import_module(f"faulty.{options.kinds}").FAULTY)
+        names = options.names or list(importlib.import_module(f"faulty.{options.kinds}").FAULTY)[:: options.sample]
+        mine = found.setdefault(options.kinds, {})
         for name in names[number - 1 :: parts]:
-            found = recorded()
-            mine = found.setdefault(options.kinds, {})
             if name in mine and mine[name]["by"] and not options.again:
                 continue
             mine[name] = tried(options.kinds[:-1], name)
             print(name, mine[name], flush=True)
-            replacement = RECORD.with_suffix(".new")
-            replacement.write_text(json.dumps(found, indent=0) + "\n", encoding="utf-8")
-            os.replace(replacement, RECORD)
-    PAGE.write_text(page(recorded()), encoding="utf-8")
+            keep(found, options.into)
+    elif options.merge:
+        keep(found, RECORD)
+    if options.into == RECORD:
+        PAGE.write_text(page(recorded(RECORD)), encoding="utf-8")
 
 
 if __name__ == "__main__":
