@@ -132,7 +132,7 @@ VERY_LONG = [f"{'x' * length}{end}" for length in (64, 128, 150, 200, 255) for e
 """Names that a backend may refuse, and must not cut."""
 kinds = st.sampled_from(["case", *(kind for kind in NAMES if kind != "case"), *["joined"] * 5, "backslashes"])
 values = st.sampled_from(POOL)
-looks = st.sampled_from([False, False, True])
+looks = st.booleans()
 """Whether what is changed is looked at before and after."""
 json_values = st.sampled_from(JSON)
 USERS = ["a", "A", "ab", "a%", "%", "a'b", "1", "", "a-b", "a b", f"{'x' * 40}1", f"{'x' * 40}2"]
@@ -141,7 +141,7 @@ metadata = some_of(
     user=USERS, score=NUMBERS, flag=[True, False], about=JSON, run_id=RUNS, of_run=RUNS, source=["fork", "update"]
 )
 filters = st.one_of(
-    some_of(user=[*USERS, {"$ne": None}], run_id=[*RUNS, 3]),
+    some_of(user=USERS, run_id=[*RUNS, 3]),
     some_of(score=NUMBERS, flag=[True, False]),
     some_of(source=["input", "loop", "update", "fork"], step=[-1, 0, 1, 2]),
 )
@@ -161,6 +161,8 @@ ODD_METADATA: Mapping[str, Any] = {
     "deep": {"a": {"b": {"c": {"d": [{"e": {}}]}}}},
 }
 """Metadata that users may have."""
+OPERATORS = [{"$ne": None}, {"$gt": ""}, {"$exists": True}, {"$in": ["a", "1"]}, {"$regex": ".*"}]
+"""Values of a filter that must not become part of a query."""
 WILDCARDS = ["*", "%", "?", "_", ".*", "**", ""]
 """Ids of threads that nobody uses, and which may be taken for a pattern."""
 INJECTIONS = ["x' OR 1=1 --", "x') OR ('1'='1", 'source" IS NOT NULL OR "1"="1', "$or", "$where", "*", "**.source"]
@@ -196,7 +198,9 @@ def names_of(kind: str, chosen: Sequence[int], unique: str, in_front: bool) -> N
     namespaces = list(dict.fromkeys(["", texts[0], f"{texts[0]}:1", *texts[1:3], "child:1|inner:2"]))
     # official savers err with backslashes in names of channels and tasks
     inner = texts[:3] if kind != "backslashes" else ["a", "b", "A"]
-    return Names(threads, namespaces, [*inner, f"{inner[0]}1", "__start__"], [*inner, f"{inner[0]}1", NOBODY])
+    return Names(
+        threads, namespaces, [*inner, f"{inner[0]}1", "__start__", "branch:to:a"], [*inner, f"{inner[0]}1", NOBODY]
+    )
 
 
 @dataclass
@@ -433,14 +437,21 @@ class SaverMachine(Machine[SaverDrive]):
         changed: dict[str, Any],
         described: dict[str, Any],
         seen: bool,
+        version: Any = None,
     ) -> None:
         """A checkpoint as the engine makes it: what did not change is held over from the parent."""
         before = on.arguments[0] if on else {"channel_values": {}, "channel_versions": {}}
         held, versions = dict(before["channel_values"]), dict(before["channel_versions"])
-        version = self.next_version(on, thread_id, namespace) if changed else None
+        if changed and version is None:
+            version = self.next_version(on, thread_id, namespace)
         if changed and versions and self.versions == "own":
             newest = max(versions.values())
             expect_true(version > newest, f"the version after {newest!r}", "a greater one", version)
+        if seen and len(versions) > 1:
+            # of a graph that has changed since
+            gone = min(versions, key=str)
+            held.pop(gone, None)
+            del versions[gone]
         for channel, value in changed.items():
             held.pop(channel, None)
             if value is not EMPTIED:
@@ -810,9 +821,9 @@ class SaverMachine(Machine[SaverDrive]):
         thread=picks,
         ns=picks,
         filter=st.sampled_from([0, 0, 0, 1]).flatmap(lambda one: filters if one else st.none()),
-        before=st.sampled_from([-2, -2, -2, -1, -1, *range(RANKS + 1)]),
+        before=st.sampled_from([-2, -2, -2, -2, -1, -1, 3, RANKS]),
         limit=st.sampled_from([None, None, 1, 2, 3]),
-        like=st.integers(-6, 7),
+        like=st.integers(-8, 7),
         then=st.sampled_from(["", "", "changed", "left"]),
     )
     def list_checkpoints(
@@ -828,12 +839,11 @@ class SaverMachine(Machine[SaverDrive]):
         """A list of a namespace, of its thread, and of all."""
         place = (named(self.names.threads, thread), named(self.names.namespaces, ns))
         if self.known and limit != 3:
-            place = pick(self.checkpoints(), thread + ns).address[:2]
+            place = pick(self.checkpoints(), thread).address[:2]
         filter = None if filter is None else self.with_run(filter)
         if like >= 0 and self.known:
             described = pick(self.checkpoints(), thread).arguments[1]
-            names = [*FILTERED, "tag", "User"] if self.world.wide else FILTERED
-            name = pick([name for name in names[::-1] if name in described], like)
+            name = pick(self.filtered(pick(self.checkpoints(), thread)), like)
             filter = {**(filter or {}), name: described[name]}
         bound = None
         if before == -1 and self.known:
@@ -846,6 +856,11 @@ class SaverMachine(Machine[SaverDrive]):
         self.list_and_use((self.config(*place), filter, bound), limit, then)
         self.list_and_use((self.config(place[0], None), filter, bound), limit, then)
         self.list_and_use((None, {**(filter or {}), "example": self.unique}, bound), limit, then)
+
+    def filtered(self, known: Known) -> list[str]:
+        """The keys of a checkpoint's metadata that a filter may have."""
+        names = [*FILTERED, "tag", "User"] if self.world.wide else FILTERED
+        return [name for name in names[::-1] if name in known.arguments[1]]
 
     def list_and_use(self, asked: tuple[Any, Any, Any], limit: int | None, then: str) -> None:
         """A list, after which the tuples are changed, or which is left at its first."""
@@ -870,15 +885,18 @@ class SaverMachine(Machine[SaverDrive]):
 
     @rule(hostile=st.sampled_from(INJECTIONS), user=st.sampled_from(["me", "a"]), whole=st.booleans())
     def list_with_a_hostile_key(self, hostile: str, user: str, whole: bool) -> None:
-        """A key of a filter finds nothing, or is refused."""
-        try:
-            config = None if whole else config_of(self.names.threads[0])
-            found = self.saver.list(config, filter={hostile: "y", "user": user})
-        except Blocked:
-            raise
-        except Exception:
-            return
-        expect_same([], [key(each) for each in found], f"list with the key {hostile!r}, which nothing has")
+        """A key of a filter finds nothing, or is refused; and so does an operator in place of a value."""
+        config = None if whole else config_of(self.names.threads[0], None)
+        filters: list[dict[str, Any]] = [{"user": operator} for operator in OPERATORS]
+        for filter in [*filters, {hostile: "y", "user": user}]:
+            try:
+                found = self.saver.list(config, filter=filter)
+            except Blocked:
+                raise
+            except Exception:
+                del self._drives[0].calls[-1:]  # a script would end there
+                continue
+            expect_same([], [key(each) for each in found], f"list with {filter}, which nothing meets")
 
     @rule(thread=st.sampled_from(WILDCARDS))
     def read_a_pattern(self, thread: str) -> None:
@@ -997,7 +1015,7 @@ class SaverMachine(Machine[SaverDrive]):
         place = (named(self.names.threads, thread), named(self.names.namespaces, ns))
         if self.is_unclear(*place, None) or self.unclear - self.waiting:
             return
-        first, second = self.names.channels[-2], self.names.channels[0]
+        first, second = f"{self.names.channels[0]}1", self.names.channels[0]
         for number in range(length):
             changed = {second: number} if number else {first: "first", second: "second"}
             on = self.checkpoints(*place)[0] if number else None
@@ -1052,9 +1070,24 @@ class SaverMachine(Machine[SaverDrive]):
             for number, text in enumerate(texts):
                 self.write(address, [(text, number)], text, "")
             self.read(config_of(*address))
+        self.use_names_that_join_alike(own)
         # other steps go on with what was there before
-        alike = {address: each for address, each in self.known.items() if address[0] in (own, *threads)}
+        alike = {address: each for address, each in self.known.items() if address[0] in self.others}
         self.known = {**alike, **{address: each for address, each in self.known.items() if address not in alike}}
+
+    def use_names_that_join_alike(self, own: str) -> None:
+        """Parts of an address that are the same text when they are joined, with values of one version."""
+        version = self._drives[0].get_next_version(None, None)
+        beside = [f"{own}{separator}a" for separator in SEPARATORS]
+        self.others += beside
+        places = [(own, f"a{separator}b") for separator in SEPARATORS] + [(thread, "b") for thread in beside]
+        for number, place in enumerate(places):
+            self.put_on(None, *place, 2, {"c": number}, {}, False, version)
+        joined = {f"b{separator}c": separator for separator in SEPARATORS}
+        self.put_on(None, own, "a", 2, joined, {}, False, version)
+        for place in [*places, (own, "a")]:
+            config = config_of(*place)
+            self.compare(self.model.get_tuple(config), self.saver.get_tuple(config), f"get_tuple of {place}")
 
     @precondition(lambda self: self.world.wide)
     @rule(left_out=st.sampled_from(["checkpoint_ns", "thread_id"]))
@@ -1215,7 +1248,8 @@ class SaverMachine(Machine[SaverDrive]):
         which=picks,
     )
     def prune(self, threads: list[int], strategy: str | None, written: bool, look: bool, which: int) -> None:
-        names = list(dict.fromkeys(pick(self.threads_in_use(), each) for each in threads))
+        longer = [thread for thread in self.threads_in_use() if len(self.checkpoints(thread)) > 1]
+        names = list(dict.fromkeys(pick(longer or self.threads_in_use(), each) for each in threads))
         if strategy == "unknown":
             if self.world.wide:
                 with contextlib.suppress(ValueError, NotImplementedError, TypeError, KeyError):
@@ -1294,6 +1328,9 @@ class SaverMachine(Machine[SaverDrive]):
     @rule(runs=st.lists(st.sampled_from([*RUNS, 3]), max_size=2), which=picks, look=looks)
     def delete_for_runs(self, runs: list[int], which: int, look: bool) -> None:
         ids = [f"{self.unique}-{run}" for run in dict.fromkeys(runs)]
+        stored = [known.arguments[1]["run_id"] for known in self.known.values() if "run_id" in known.arguments[1]]
+        if ids and stored:
+            ids = list(dict.fromkeys([pick(stored, which), *ids[1:]]))
         if self.unclear - self.waiting:
             return
         there = self.checkpoints()
@@ -1324,16 +1361,27 @@ class SaverMachine(Machine[SaverDrive]):
                     self.read(config_of(*place))
                 with self.shown_if_it_fails():
                     self.read_list(config_of(*place))
+        mine = {"example": self.unique}
         with self.shown_if_it_fails():
-            mine = {"example": self.unique}
-            model, found = list(self.model.list(None, filter=mine)), self.saver.list(None, filter=mine)
-            self.compare_lists(model, found, f"list(None, filter={mine})", None, False)
+            self.list_and_use((None, mine, None), None, "")
+        limits = (None,) if self.unclear - self.waiting else (1, 2, None, 0) if self.world.wide else (1, 2, None)
+        for known in self.checkpoints()[:6:5]:
+            thread, ns, _ = known.address
+            for name in self.filtered(known):
+                with self.shown_if_it_fails():
+                    self.list_and_use((None, {**mine, name: known.arguments[1][name]}, None), None, "")
+            for limit in limits:
+                for bound in (None, config_of(*known.address)):
+                    with self.shown_if_it_fails():
+                        self.list_and_use((config_of(thread, ns), None, bound), limit, "")
+                    with self.shown_if_it_fails():
+                        self.list_and_use((config_of(thread, None), None, bound), limit, "")
         gone = [address for address in dict.fromkeys(self.gone[-MOST_READS:]) if address not in self.unclear]
         for address in dict.fromkeys([*[*self.known][-MOST_READ_AGAIN:], *gone]):
             with self.shown_if_it_fails():
                 config = config_of(*address)
                 self.compare(self.model.get_tuple(config), self.saver.get_tuple(config), f"get_tuple of {address}")
-        for address in gone[-2:]:
+        for address in gone[-4:]:
             self.put_where_one_was(address)
         for read in self.reads:
             expect_same(read.looks, loose_form(read.found), "what an earlier read gave, looked at later")
