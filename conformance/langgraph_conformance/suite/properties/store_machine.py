@@ -9,16 +9,28 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
-from langgraph.store.base import GetOp, Item, ListNamespacesOp, MatchCondition, Op, PutOp, SearchItem, SearchOp
+from langgraph.store.base import (
+    GetOp,
+    InvalidNamespaceError,
+    Item,
+    ListNamespacesOp,
+    MatchCondition,
+    Op,
+    PutOp,
+    SearchItem,
+    SearchOp,
+)
 from langgraph_reference import ReferenceStore
 
 from langgraph_conformance.drive import StoreDrive
 from langgraph_conformance.errors import Blocked, TimedOut
-from langgraph_conformance.expect import expect_same, expect_true
+from langgraph_conformance.expect import expect_raises, expect_same, expect_true
 from langgraph_conformance.explore import Machine, World
 from langgraph_conformance.lookalikes import BACKSLASHES, NAMES
 from langgraph_conformance.suite.properties.choices import JSON, SEPARATORS, TEXTS, pick, picks, some_of
@@ -194,6 +206,32 @@ class StoreMachine(Machine[StoreDrive]):
         self.together.discard((namespace, key))
         self.times.pop((namespace, key), None)
         self.emptied.discard(namespace)
+
+    @rule(path=paths, label=st.sampled_from(["a.b", "", ".", "a.", None]))
+    def put_refused(self, path: list[int], label: Any) -> None:
+        """An invalid label: no call after it may suffer."""
+        namespace = (*self.namespace(path), label)
+        what = f"put in {namespace}"
+        expect_raises(InvalidNamespaceError, partial(self.store.put, namespace, "a", {"digit": 1}), what)
+        if self.stored:
+            place = self.last(0)
+            self.compare_item(
+                place, self.model.get(*place), self.store.get(*place), f"get of {place} after a refused put"
+            )
+
+    @precondition(lambda self: self.world.wide)
+    @rule(path=paths, key=picks, kind=st.integers(0, 1))
+    def put_unusual(self, path: list[int], key: int, kind: int) -> None:
+        """Two puts of an item in a batch that can be looked through once, an empty batch, a query with no index."""
+        namespace, name = self.place(path, key)
+        value: Any = [MappingProxyType({"digit": 1}), {"digit": 2}][kind]
+        operations = [PutOp(namespace, name, {"digit": 3}), PutOp(namespace, name, value)]
+        self.store.batch(each for each in operations)
+        self.model.batch(operations)
+        self.note_put(namespace, name)
+        expect_same([], self.store.batch([]), "the results of an empty batch")
+        found = self.store.search(namespace, query="a", limit=100)
+        self.compare_found(self.everything_below(namespace, None), found, 100, 0, f"search of {namespace} for a query")
 
     @precondition(lambda self: self.stored)
     @rule(which=picks)

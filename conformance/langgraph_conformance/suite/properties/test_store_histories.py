@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import strategies as st
-from langgraph.store.base import PutOp
+from langgraph.store.base import Item, PutOp
 
 from langgraph_conformance.drive import Later, StoreDrive
 from langgraph_conformance.errors import Blocked, TimedOut
@@ -19,7 +19,8 @@ from langgraph_conformance.threads import fresh_id
 
 THERE = ["a", "b"]
 """Keys of items that are there in the beginning."""
-KEYS = [*THERE, "c"]
+KEYS = [*THERE, "c", "other a"]
+"""The last one stands for the key of the first in another namespace."""
 Step = tuple[str, str]
 """What a call does, and the key."""
 
@@ -27,10 +28,20 @@ steps = st.tuples(st.sampled_from(["put", "get", "search", "delete"]), st.sample
 programs = st.lists(st.lists(steps, min_size=2, max_size=3), min_size=1, max_size=4)
 
 
+def whose(namespace: tuple[str, ...], key: str) -> tuple[tuple[str, ...], str]:
+    """Where the item of a key is."""
+    return ((*namespace, "other"), key.removeprefix("other ")) if key.startswith("other ") else (namespace, key)
+
+
+def key_of(namespace: tuple[str, ...], item: Item) -> str:
+    return item.key if item.namespace == namespace else f"other {item.key}"
+
+
 def later(store: StoreDrive, namespace: tuple[str, ...], step: Step, number: int) -> Later:
     """The call of a step; each put has a value of its own."""
     kind, key = step
     made: Later
+    namespace, key = whose(namespace, key)
     if kind == "put":
         made = store.later.put(namespace, key, {"number": number})
     elif kind == "get":
@@ -38,15 +49,15 @@ def later(store: StoreDrive, namespace: tuple[str, ...], step: Step, number: int
     elif kind == "delete":
         made = store.later.delete(namespace, key)
     else:
-        made = store.later.search(namespace)
+        made = store.later.search(namespace[:1])
     return made
 
 
-def event_of(step: Step, number: int, result: Any, key: str) -> Event | None:
+def event_of(namespace: tuple[str, ...], step: Step, number: int, result: Any, key: str) -> Event | None:
     """The call as far as it is about ``key``; an item's state is its number, None for no item."""
     kind, own = step
     if kind == "search":
-        saw = {item.key: item.value["number"] for item in result}.get(key)
+        saw = {key_of(namespace, item): item.value["number"] for item in result}.get(key)
         return Event(f"search saw {saw}", reads=True, saw=saw)
     if own != key:
         return None
@@ -94,15 +105,15 @@ def test_some_order_of_calls_at_the_same_time_explains_them(store: StoreDrive, e
                     results = store.together(calls)
                     expect_no_errors(results, "calls at the same time")
                     rounds.append(list(zip(each, numbers, results, strict=True)))
-                rounds.append([(("get", key), 0, store.get(namespace, key)) for key in KEYS])
+                rounds.append([(("get", key), 0, store.get(*whose(namespace, key))) for key in KEYS])
                 for key in KEYS:
-                    events = [[event for call in each if (event := event_of(*call, key))] for each in rounds]
+                    events = [[event for call in each if (event := event_of(namespace, *call, key))] for each in rounds]
                     explorer.looked()
                     explain(0 if key in THERE else None, events, f"the item {key!r}")
         finally:
             store.calls = []
             if not store.broken:
                 with contextlib.suppress(Exception, Blocked, TimedOut):
-                    store.batch([PutOp(namespace, key, None) for key in KEYS])
+                    store.batch([PutOp(*whose(namespace, key), None) for key in KEYS])
 
     explorer.each(programs, check)

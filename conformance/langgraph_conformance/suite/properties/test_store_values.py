@@ -296,8 +296,11 @@ def test_any_filter_tells_types_apart(store: StoreDrive, explorer: Explorer) -> 
                 kept = copy.deepcopy(filter)
                 store.batch([SearchOp(namespace, filter)])
                 expect_same(kept, filter, "a filter after the search that it was given to")
+                store.put(namespace, "empty", {})
+                empty = store.get(namespace, "empty")
+                expect_same({}, empty and empty.value, "the empty value that was put")
         finally:
-            clean(store, namespace, keys)
+            clean(store, namespace, [*keys, "empty"])
 
     drawn = (
         st.sampled_from(FAMILIES)
