@@ -320,8 +320,9 @@ class Shelf:
         return f"{self.root} N\u00ba {self._texts} {long}{vector_text(*vector)}"
 
     def place(self, number: int, place: int) -> Place:
+        """Two numbers share a key, but no place: another form there may leave vectors of the one before."""
         below: Sequence[tuple[str, ...]] = [(), ("a",), ("a", "b"), ("ab",)]
-        return (self.root, *below[place % len(below)]), f"item {number // 2}"
+        return (self.root, *below[2 * (place % 2) + number % 2]), f"item {number // 2}"
 
     def put(self, numbers: Mapping[int, int], together: bool, forms: int = len(FORMS)) -> None:
         """Put items; what they are follows from their numbers."""
