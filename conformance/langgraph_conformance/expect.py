@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import math
+import pickle
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, time
@@ -43,7 +45,25 @@ def same(expected: object, actual: object) -> bool:
     1 is not True and not 1.0, a tuple is not a list, -0.0 is not 0.0, and NaN is NaN. Dicts are compared without their
     order; where ``expected`` is ``AtLeast``, ``actual`` may have further keys.
     """
-    return not difference(expected, actual)
+    return _plainly_same(expected, actual) or not difference(expected, actual)
+
+
+def _plainly_same(expected: object, actual: object) -> bool:
+    """Whether two values have the same bytes and nothing but built-in types, as most have; False says nothing."""
+    plain = _bytes_of(expected)
+    return plain is not None and plain == _bytes_of(actual)
+
+
+def _bytes_of(value: object) -> bytes | None:
+    written = io.BytesIO()
+    pickler = pickle.Pickler(written, 5)
+    pickler.fast = True  # what is shared within a value makes no difference
+    try:
+        pickler.dump(value)
+    except Exception:  # locks, cycles
+        return None
+    found = written.getvalue()
+    return None if pickle.STACK_GLOBAL in found else found
 
 
 def difference(expected: object, actual: object, path: str = "") -> list[str]:
@@ -158,7 +178,7 @@ def expect_same(expected: object, actual: object, what: str) -> None:
     Raises:
         Broken: they differ.
     """
-    lines = difference(expected, actual)
+    lines = [] if _plainly_same(expected, actual) else difference(expected, actual)
     if lines:
         more = [f"… and {len(lines) - MOST_LINES} more differences"] if len(lines) > MOST_LINES else []
         raise Broken(what, shown(expected), shown(actual), tuple(lines[:MOST_LINES] + more))
