@@ -163,7 +163,7 @@ ODD_METADATA: Mapping[str, Any] = {
 """Metadata that users may have."""
 OPERATORS = [{"$ne": None}, {"$gt": ""}, {"$exists": True}, {"$in": ["a", "1"]}, {"$regex": ".*"}]
 """Values of a filter that must not become part of a query."""
-WILDCARDS = ["*", "%", "?", "_", ".*", "**", ""]
+WILDCARDS = ["*", "%", "?", "_", ".*", "**"]
 """Ids of threads that nobody uses, and which may be taken for a pattern."""
 INJECTIONS = ["x' OR 1=1 --", "x') OR ('1'='1", 'source" IS NOT NULL OR "1"="1', "$or", "$where", "*", "**.source"]
 """Keys of a filter that must not become part of a query."""
@@ -1129,7 +1129,7 @@ class SaverMachine(Machine[SaverDrive]):
     @precondition(lambda self: any(drive.mode == "async" for drive in self._drives))
     @rule(write=st.booleans(), suspension=st.integers(0, 3))
     def cancel_a_call(self, write: bool, suspension: int) -> None:
-        """A call whose task is cancelled midway does all or nothing, and the saver goes on."""
+        """A call whose task is cancelled midway puts all or nothing, and the saver goes on."""
         drive = next(drive for drive in self._drives if drive.mode == "async")
         thread = Thread(drive, self.other_thread())
         parent = thread.put({"a": [0], "b": "b"})
@@ -1147,7 +1147,9 @@ class SaverMachine(Machine[SaverDrive]):
         self.world.explorer.looked()
         if write:
             found = [(channel, value) for _, channel, value in writes_of(thread.read(parent))]
-            expect_true(found in ([], writes), "the writes of a cancelled call", "all or none", found)
+            expect_same([], [each for each in found if each not in writes], "what a cancelled call did not write")
+            if self.world.wide:
+                expect_true(found in ([], writes), "the writes of a cancelled call", "all or none", found)
         else:
             read = drive.get_tuple(made.config)
             if read is not None:
