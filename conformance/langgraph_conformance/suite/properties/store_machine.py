@@ -10,7 +10,6 @@ import contextlib
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 from hypothesis import strategies as st
@@ -220,12 +219,11 @@ class StoreMachine(Machine[StoreDrive]):
             )
 
     @precondition(lambda self: self.world.wide)
-    @rule(path=paths, key=picks, kind=st.integers(0, 1))
-    def put_unusual(self, path: list[int], key: int, kind: int) -> None:
+    @rule(path=paths, key=picks)
+    def put_unusual(self, path: list[int], key: int) -> None:
         """Two puts of an item in a batch that can be looked through once, an empty batch, a query with no index."""
         namespace, name = self.place(path, key)
-        value: Any = [MappingProxyType({"digit": 1}), {"digit": 2}][kind]
-        operations = [PutOp(namespace, name, {"digit": 3}), PutOp(namespace, name, value)]
+        operations = [PutOp(namespace, name, {"digit": number}) for number in (3, 2)]
         self.store.batch(each for each in operations)
         self.model.batch(operations)
         self.note_put(namespace, name)
