@@ -429,7 +429,7 @@ def after_waiting(seconds: float, step: Step) -> Step:
 def _told(ttl: Seconds) -> str:
     if ttl is LEFT_OUT:
         return ""
-    return " with ttl=None" if ttl is None else f" with a TTL of {ttl:g} s"
+    return " with ttl=None" if ttl is None else f" with a TTL of {ttl:.10g} s"
 
 
 def _keywords(keywords: Mapping[str, Any]) -> str:
