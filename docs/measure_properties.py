@@ -30,8 +30,10 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 RECORD = HERE / "properties.json"
 PAGE = HERE / "properties.md"
-CHOSEN = "histories or ((both_drives or unusual or opened_again or test_any) and not async)"
-"""Not the machines for one drive alone: the one for both drives in turns sees what they see."""
+MACHINES = "histories or both_drives or ((unusual or opened_again) and not async)"
+"""Not those for one drive alone: the one for both drives in turns sees what they see."""
+VALUES = "(test_any and not async)"
+"""In one drive, but for the faults that are about the other one."""
 TTL = "store_ttl"
 """Takes real seconds: for faults that are about it, and with a clock that is moved."""
 NUMBER = re.compile(r"Found by example (\d+)")
@@ -53,8 +55,10 @@ def tried(kind: str, name: str) -> dict[str, Any]:
     from faulty.run import judge
 
     begun = time.monotonic()
-    targets = [(name, f"({CHOSEN}) and not {TTL}")]
-    if importlib.import_module(f"faulty.{kind}s").FAULTY[name].group == "ttl":
+    group = importlib.import_module(f"faulty.{kind}s").FAULTY[name].group
+    values = "test_any" if group in ("async", "threads", "parity") else VALUES
+    targets = [(name, f"({MACHINES} or {values}) and not {TTL}")]
+    if group == "ttl":
         targets = [(f'Moved("{name}", "{mode}")', TTL) for mode in MODES] + targets
     for target, chosen in targets:
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
