@@ -91,7 +91,7 @@ def page(found: dict[str, dict[str, Any]]) -> str:
     lines = [HEAD]
     for kinds, outcomes in found.items():
         registry = importlib.import_module(f"faulty.{kinds}").FAULTY
-        known = {name: outcome for name, outcome in outcomes.items() if name in registry}
+        known = {name: outcomes[name] for name in registry if name in outcomes}
         hits = [name for name, outcome in known.items() if outcome["by"]]
         alone = Counter((outcome["by"] or "not found").partition(".")[0] for outcome in known.values())
         lines += [
