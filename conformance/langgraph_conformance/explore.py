@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import pytest
@@ -67,6 +68,10 @@ as many new ones.
 """
 SUMS = {"duration-seconds", "test-cases", "distinct-failures", "shrinks-successful"}
 """What Hypothesis counts in each phase of a round."""
+SHORT = 12
+"""Calls of an example that a script shows well."""
+SMALLER_SECONDS = 12.0
+"""How long a smaller example is looked for where the failing one is not short."""
 LONGEST = 0.7
 """Share of the limit after which an example of a slow backend is cut short: what it tried counts."""
 
@@ -151,6 +156,7 @@ class Explorer:
     _failed_at: float = 0.0
     _example_begun: float = 0.0
     _looks: int = 0
+    _until: float | None = None
     _statistics: Any = field(default_factory=dict)
 
     # -- within an example
@@ -208,7 +214,9 @@ class Explorer:
     def _check_budget(self) -> None:
         now = time.monotonic()
         since = now - self._begun
-        if self._failure:
+        if self._until is not None:
+            used = now > self._until
+        elif self._failure:
             used = since > SHRINKING * self.limit or now - self._failed_at > SHRINKING_SECONDS
         else:
             used = self.done > 0 and since > min(self.profile.seconds, EXPLORING * self.limit)
@@ -218,17 +226,23 @@ class Explorer:
 
     # -- all examples
 
-    def machine(self, make: Callable[[], RuleBasedStateMachine]) -> None:
+    def machine(
+        self, make: Callable[[], RuleBasedStateMachine], make_small: Callable[[], RuleBasedStateMachine]
+    ) -> None:
         """Run a state machine's examples; each is one object that ``make`` gives.
+
+        Args:
+            make: gives an example.
+            make_small: gives one without operations of many calls, to show what a long one has shown.
 
         Raises:
             Exception: what the shortest failing example raised.
         """
 
-        def run(round: Round) -> None:
-            run_state_machine_as_test(seed(round.seed)(lambda: make()), settings=round.settings)  # type: ignore[arg-type]
+        def run(made: Callable[[], RuleBasedStateMachine], round: Round) -> None:
+            run_state_machine_as_test(seed(round.seed)(lambda: made()), settings=round.settings)  # type: ignore[arg-type]
 
-        self._explore(run, 1.0)
+        self._explore(partial(run, make), 1.0, partial(run, make_small))
 
     def each(self, values: SearchStrategy[Value], body: Callable[[Value], None], *, share: float = 1.0) -> None:
         """Call ``body``, which opens an ``example``, with values that are drawn.
@@ -251,7 +265,9 @@ class Explorer:
             replace(round, settings=only).call(values, drawn.append)
         return drawn
 
-    def _explore(self, run: Callable[[Round], None], share: float) -> None:
+    def _explore(
+        self, run: Callable[[Round], None], share: float, run_small: Callable[[Round], None] | None = None
+    ) -> None:
         try:
             with collector.with_value(self._note_statistics):  # type: ignore[arg-type]
                 for round in self._rounds(max(1, int(self.profile.examples * share))):
@@ -263,12 +279,26 @@ class Explorer:
             if self._failure is None:
                 raise
         if self._failure is not None:
+            if run_small is not None and len(self._failure.calls) > SHORT:
+                self._failure = self._smaller(self._failure, run_small)
             self._show(self._failure.calls, self._failure.number, "; shown is the shortest one found after it")
             raise self._failure.error
         if self._blocked is not None:
             raise self._blocked
         if self.done == 0:
             pytest.skip("no example came to its end within the time: nothing is known")
+
+    def _smaller(self, failure: Failure, run: Callable[[Round], None]) -> Failure:
+        """A failing example of few calls, where one is found soon; else the one that there is."""
+        self._until = min(time.monotonic() + SMALLER_SECONDS, self._begun + SHRINKING * self.limit)
+        self._failure = None
+        with contextlib.suppress(OutOfTime, TimedOut, Blocked, Exception):
+            for round in self._rounds(self.profile.examples):
+                run(round)
+        found = self._failure
+        if found is None or len(found.calls) >= len(failure.calls):
+            return failure
+        return replace(found, number=failure.number)
 
     def _rounds(self, examples: int) -> Iterator[Round]:
         """Runs of Hypothesis with so many examples in all."""
@@ -343,6 +373,7 @@ class World(Generic[AnyDrive]):
         drives: gives the drives over the open backend, anew where it was thrown away.
         offers: optional operations that the backend has.
         wide: whether advice is looked at, too.
+        small: whether operations of many calls are left out.
         restart: closes the backend, opens its storage again, and gives the new drives.
     """
 
@@ -350,11 +381,12 @@ class World(Generic[AnyDrive]):
     drives: Callable[[], Sequence[AnyDrive]]
     offers: frozenset[str] = frozenset()
     wide: bool = False
+    small: bool = False
     restart: Callable[[], Sequence[AnyDrive]] | None = None
 
     def explore(self, machine: Callable[[World[AnyDrive]], Machine[AnyDrive]]) -> None:
         """Try the examples; each is one ``machine``."""
-        self.explorer.machine(lambda: machine(self))
+        self.explorer.machine(lambda: machine(self), lambda: machine(replace(self, small=True)))
 
 
 class Machine(RuleBasedStateMachine, Generic[AnyDrive]):

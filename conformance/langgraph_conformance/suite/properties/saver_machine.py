@@ -286,7 +286,8 @@ class SaverMachine(Machine[SaverDrive]):
         long: int,
     ) -> None:
         # the engine's own objects are in the config of each call, and no JSON
-        self.extra, self.long = {"__pregel_runtime": frozenset({1})} if extra else {}, set(LONG if long else ())
+        self.extra = {"__pregel_runtime": frozenset({1})} if extra else {}
+        self.long = set(LONG if long and not self.world.small else ())
         self.names, self.tags = names_of(kind, chosen, self.unique, in_front), chosen[0]
         # a saver need know the versions alone that it makes
         self.versions, self._turns = versions if self.world.wide else "own", turns
@@ -916,7 +917,7 @@ class SaverMachine(Machine[SaverDrive]):
         model = list(self.model.list(config, filter=filter))
         self.compare_lists(model, found, f"list of {config['configurable']}, {filter}, limit={limit}", limit, not whole)
 
-    @precondition(lambda self: SEEDED and "delta_history" in self.world.offers)
+    @precondition(lambda self: SEEDED and "delta_history" in self.world.offers and not self.world.small)
     @rule(thread=picks, ns=picks, steps=st.lists(st.tuples(picks, new_values, picks, values), min_size=2, max_size=4))
     def delta_chain(self, thread: int, ns: int, steps: list[tuple[int, Any, int, Any]]) -> None:
         """Some checkpoints in a row, each with a value and writes of two tasks; then the histories of the last."""
@@ -1039,6 +1040,7 @@ class SaverMachine(Machine[SaverDrive]):
         if deleted and "delete_thread" in self.world.offers:
             self.delete_thread(0, False, True)
 
+    @precondition(lambda self: not self.world.small)
     @rule(kind=alike_kinds, in_front=st.booleans())
     def use_all_that_are_alike(self, kind: str, in_front: bool) -> None:
         """Each name of a kind is a thread, a namespace, a channel and a task: no two of them are one."""
