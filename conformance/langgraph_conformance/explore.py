@@ -108,6 +108,19 @@ def _kind(error: Exception) -> tuple[object, ...]:
     return (type(error), match and match[0])
 
 
+class _Calls(list[Call]):
+    """The calls of an example; before each one that is on its own ``check`` may end the example."""
+
+    def __init__(self, check: Callable[[], None]) -> None:
+        super().__init__()
+        self._check = check
+
+    def append(self, call: Call) -> None:
+        if not call.together:
+            self._check()
+        super().append(call)
+
+
 @dataclass(frozen=True)
 class Round:
     """One run of Hypothesis.
@@ -169,7 +182,7 @@ class Explorer:
             OutOfTime: the budget is used.
         """
         self._check_budget()
-        calls: list[Call] = []
+        calls = _Calls(self._check_example)
         for drive in drives:
             drive.calls = calls
         number = self.done + 1
@@ -201,6 +214,9 @@ class Explorer:
             OutOfTime: the example takes too long; what was compared so far holds.
         """
         self._looks += 1
+        self._check_example()
+
+    def _check_example(self) -> None:
         if time.monotonic() - self._example_begun > LONGEST * self.limit:
             raise OutOfTime
 
