@@ -85,6 +85,22 @@ def judge(tmp_path: Path) -> Judge:
     return run
 
 
+def run_script(message: str) -> tuple[str, str]:
+    """The script that a failure's message shows, and what it prints in a process of its own, which ends well."""
+    lines = re.split(r"\n\n  (?:Found by|Again:)", message.split("  Without pytest:\n", 1)[1])[0].splitlines()
+    script = "\n".join(line[4:] for line in lines)
+    ended = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**_ours(), "PYTHONPATH": str(TESTS)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return script, ended.stdout
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
     """The address of a real PostgreSQL with pgvector, from a Python wheel."""

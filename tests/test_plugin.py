@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from conftest import Judge
+from conftest import Judge, run_script
 from faulty.run import judge as judge_faulty
 from odd_savers import SECRET
 
@@ -157,22 +155,10 @@ def test_a_failure_explains_itself(judge: Judge) -> None:
 
 @pytest.mark.parametrize("drive", ["sync", "async"])
 @pytest.mark.parametrize("target", ["IgnoresBefore", "ignores_before_in_a_loop"])
-def test_the_script_of_a_failure_runs_without_pytest(judge: Judge, tmp_path: Path, target: str, drive: str) -> None:
+def test_the_script_of_a_failure_runs_without_pytest(judge: Judge, target: str, drive: str) -> None:
     run = judge(f"--saver=odd_savers:{target}", f"{SMALL[1]}[{drive}]")
-    lines = run.output.splitlines()
-    start = lines.index("  Without pytest:") + 1
-    end = next(number for number in range(start, len(lines)) if lines[number].startswith("  Again:"))
-    script = "\n".join(line[4:] for line in lines[start:end])
-    ended = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(Path(__file__).parent)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.count("CheckpointTuple(") == 3
+    _, printed = run_script(run.output)
+    assert printed.count("CheckpointTuple(") == 3
 
 
 @pytest.mark.parametrize(
@@ -185,24 +171,14 @@ def test_the_script_of_a_failure_runs_without_pytest(judge: Judge, tmp_path: Pat
     ],
 )
 def test_the_script_opens_waits_and_opens_again_as_the_check_did(
-    tmp_path: Path, kind: str, name: str, rule: str, shown: str, printed: str
+    kind: str, name: str, rule: str, shown: str, printed: str
 ) -> None:
     module, statement = rule.split(".")
     report = judge_faulty(kind, name, f"{kind}/test_{module}.py", "-k", statement, mode="sync")
     message = next(each["message"] for each in report["rules"] if each["id"] == f"{kind}.{rule}")
-    lines = message.split("  Without pytest:\n", 1)[1].split("\n\n  Again", 1)[0].splitlines()
-    script = "\n".join(line[4:] for line in lines)
+    script, output = run_script(message)
     assert shown in script
-    ended = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(Path(__file__).parent)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    assert printed in ended.stdout
+    assert printed in output
 
 
 def test_zero_checks_are_no_pass(judge: Judge) -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import TESTS, Judge
+from conftest import Judge, run_script
 from faulty.run import judge as judge_faulty
 from generate import rules
 from hypothesis import strategies as st
@@ -81,18 +78,10 @@ def test_a_failure_shows_a_short_script_without_hypothesis() -> None:
     # on a busy machine the time for making an example short may end before it is
     messages = (found_in_use(f"--hypothesis-seed={seed}") for seed in (20, 21, 22, 23))
     message = next(message for message in messages if "Without pytest:" in message)
-    script = script_in(message)
+    script, printed = run_script(message)
     assert "hypothesis" not in script
     assert script.count("saver.put(") < 6
-    ended = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stdout
+    assert printed
     assert re.search(r"Found by example \d+ with --hypothesis-seed=2\d", message)
 
 
@@ -102,12 +91,6 @@ def found_in_use(seed: str) -> str:
     outcome = found("saver", "StepsStartAtZero", seed, *chosen)
     message: str = outcome["properties.saver_machine.a_saver_in_use_reads_as_the_reference"]["message"]
     return message
-
-
-def script_in(message: str) -> str:
-    """The script that a failure shows."""
-    lines = message.split("  Without pytest:\n", 1)[1].split("\n\n  Found by", 1)[0].splitlines()
-    return "\n".join(line[4:] for line in lines)
 
 
 def test_passing_properties_say_how_many_examples_were_tried(judge: Judge) -> None:

@@ -537,10 +537,9 @@ class Timeline:
         methods: tuple[str, ...] = (),
         given: tuple[Schedule, ...] = (),
         stretches: bool = True,
-        in_part: bool = False,
     ) -> Schedule:
         """Add a schedule."""
-        made = Schedule(name, setup, tuple(sorted(steps, key=lambda step: step.at)), methods, given, stretches, in_part)
+        made = Schedule(name, setup, tuple(sorted(steps, key=lambda step: step.at)), methods, given, stretches)
         self.schedules.append(made)
         return made
 

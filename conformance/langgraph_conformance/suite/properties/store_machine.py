@@ -6,7 +6,6 @@ It stays where the contract is clear: what official stores do in different ways 
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
@@ -28,9 +27,9 @@ from langgraph.store.base import (
 from langgraph_reference import ReferenceStore
 
 from langgraph_conformance.drive import StoreDrive
-from langgraph_conformance.errors import Blocked, TimedOut
 from langgraph_conformance.expect import expect_raises, expect_same, expect_true
 from langgraph_conformance.explore import Machine, World
+from langgraph_conformance.fixtures import delete_items
 from langgraph_conformance.lookalikes import BACKSLASHES, NAMES
 from langgraph_conformance.suite.properties.choices import JSON, SEPARATORS, TEXTS, pick, picks, some_of
 from langgraph_conformance.threads import fresh_id
@@ -393,11 +392,7 @@ class StoreMachine(Machine[StoreDrive]):
                 self.compare_item(place, self.model.get(*place), self.store.get(*place), f"get of {place}")
 
     def clean(self) -> None:
-        drive = self._drives[0]
-        drive.calls = []
-        if self.stored and not drive.broken:
-            with contextlib.suppress(Exception, Blocked, TimedOut):
-                drive.batch([PutOp(namespace, key, None) for namespace, key in self.stored])
+        delete_items(self._drives[0], self.stored)
 
 
 def form(item: Item | None) -> Any:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import strategies as st
-from langgraph.store.base import Item, PutOp
+from langgraph.store.base import Item
 
 from langgraph_conformance.drive import Later, StoreDrive
-from langgraph_conformance.errors import Blocked, TimedOut
 from langgraph_conformance.expect import expect_no_errors
 from langgraph_conformance.explore import Explorer
+from langgraph_conformance.fixtures import delete_items
 from langgraph_conformance.rules import MUST, rule
 from langgraph_conformance.suite.properties.histories import Event, explain
 from langgraph_conformance.threads import fresh_id
@@ -111,9 +110,6 @@ def test_some_order_of_calls_at_the_same_time_explains_them(store: StoreDrive, e
                     explorer.looked()
                     explain(0 if key in THERE else None, events, f"the item {key!r}")
         finally:
-            store.calls = []
-            if not store.broken:
-                with contextlib.suppress(Exception, Blocked, TimedOut):
-                    store.batch([PutOp(*whose(namespace, key), None) for key in KEYS])
+            delete_items(store, [whose(namespace, key) for key in KEYS])
 
     explorer.each(programs, check)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from langgraph.store.base import GetOp, InvalidNamespaceError, Op, PutOp
 
 from langgraph_conformance.drive import StoreDrive
-from langgraph_conformance.errors import Blocked, TimedOut
 from langgraph_conformance.expect import expect_raises, expect_same
 from langgraph_conformance.explore import Explorer
+from langgraph_conformance.fixtures import delete_items
 from langgraph_conformance.lookalikes import BACKSLASHES, EMPTY, NAMES
 from langgraph_conformance.rules import MUST, SHOULD, rule
 from langgraph_conformance.suite.properties.choices import SEPARATORS
@@ -98,10 +98,7 @@ class Room:
         return sorted({namespace for namespace, _ in self.numbers})
 
     def clean(self) -> None:
-        self.store.calls = []
-        if self._used and not self.store.broken:
-            with contextlib.suppress(Exception, Blocked, TimedOut):
-                self.store.batch([PutOp(*place, None) for place in self._used])
+        delete_items(self.store, self._used)
 
 
 @contextlib.contextmanager

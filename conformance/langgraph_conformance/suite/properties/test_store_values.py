@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import itertools
 import operator
@@ -16,9 +15,9 @@ from hypothesis import strategies as st
 from langgraph.store.base import GetOp, PutOp, SearchOp
 
 from langgraph_conformance.drive import StoreDrive
-from langgraph_conformance.errors import Blocked, TimedOut
 from langgraph_conformance.expect import expect_raises, expect_same, expect_true, same
 from langgraph_conformance.explore import Explorer
+from langgraph_conformance.fixtures import delete_items
 from langgraph_conformance.lookalikes import NAMES
 from langgraph_conformance.rules import MUST, SHOULD, rule
 from langgraph_conformance.suite.properties.choices import json_values, texts
@@ -129,10 +128,7 @@ def meets(value: Any, condition: Any) -> bool:
 
 def clean(store: StoreDrive, namespace: tuple[str, ...], keys: Sequence[str]) -> None:
     """Delete what an example put."""
-    store.calls = []
-    if not store.broken:
-        with contextlib.suppress(Exception, Blocked, TimedOut):
-            store.batch([PutOp(namespace, key, None) for key in keys])
+    delete_items(store, [(namespace, key) for key in keys])
 
 
 SPECIAL: Sequence[Any] = [
@@ -455,10 +451,7 @@ def test_any_times_are_those_of_puts(store: StoreDrive, explorer: Explorer) -> N
                         created <= updated, f"the times of {namespace}", "no update before it", (created, updated)
                     )
         finally:
-            store.calls = []
-            if not store.broken:
-                with contextlib.suppress(Exception, Blocked, TimedOut):
-                    store.batch([PutOp(namespace, each, None) for namespace, _ in places for each in ("key", "near")])
+            delete_items(store, [(namespace, each) for namespace, _ in places for each in ("key", "near")])
 
     explorer.each(st.tuples(st.integers(0, len(ACTS) - 1), st.booleans()), check, share=0.03)
 

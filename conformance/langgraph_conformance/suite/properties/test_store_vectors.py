@@ -16,9 +16,9 @@ from langgraph.store.base import PutOp, SearchItem, SearchOp
 from langgraph_conformance.configurations import EMBEDDINGS
 from langgraph_conformance.drive import StoreDrive
 from langgraph_conformance.embedders import DIMENSIONS, cosine, embed, vector_text
-from langgraph_conformance.errors import Blocked, TimedOut
 from langgraph_conformance.expect import expect_raises, expect_same, expect_true
 from langgraph_conformance.explore import Explorer
+from langgraph_conformance.fixtures import delete_items
 from langgraph_conformance.rules import MUST, SHOULD, rule
 from langgraph_conformance.suite.store import test_vectors as vector_rules
 from langgraph_conformance.threads import fresh_id
@@ -115,10 +115,7 @@ class Space:
         return [round(cosine(self.vectors[key], self.vector(query)), 6) for key in keys]
 
     def clean(self) -> None:
-        self.store.calls = []
-        if not self.store.broken:
-            with contextlib.suppress(Exception, Blocked, TimedOut):
-                self.store.batch([PutOp((self.root,), key, None) for key in self.vectors])
+        delete_items(self.store, [((self.root,), key) for key in self.vectors])
 
 
 def value_of(vector: Vector) -> dict[str, Any]:
@@ -411,10 +408,7 @@ class Shelf:
             expect_true(cosines[place] >= best - NEAR, f"{place}, of {what}", f"one of {best:.3f}", cosines[place])
 
     def clean(self) -> None:
-        self.store.calls = []
-        if self.used and not self.store.broken:
-            with contextlib.suppress(Exception, Blocked, TimedOut):
-                self.store.batch([PutOp(*place, None) for place in self.used])
+        delete_items(self.store, self.used)
 
 
 @dataclass(frozen=True)
